@@ -1,0 +1,26 @@
+# The one place for compiler settings: every target of the project is made through these functions.
+
+function(flow_settings target)
+  target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow -Wconversion -Werror)
+  target_compile_definitions(${target} PRIVATE BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_SEPARATE_COMPILATION)
+  if(FLOW_SANITIZE)
+    target_compile_options(${target} PUBLIC -fsanitize=address,undefined -fno-omit-frame-pointer
+                                            -fno-sanitize-recover=undefined)
+    target_link_options(${target} PUBLIC -fsanitize=address,undefined)
+  endif()
+endfunction()
+
+function(flow_library target)
+  add_library(${target} STATIC ${ARGN})
+  flow_settings(${target})
+endfunction()
+
+# flow_test(<name> LABEL <unit|sim> SOURCES ... LIBS ...): one Catch2 executable; every test case is a ctest test.
+function(flow_test name)
+  cmake_parse_arguments(arg "" "LABEL" "SOURCES;LIBS" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  flow_settings(${name})
+  target_link_libraries(${name} PRIVATE ${arg_LIBS} flow_catch_main)
+  catch_discover_tests(${name} PROPERTIES LABELS ${arg_LABEL} TIMEOUT 120)
+endfunction()

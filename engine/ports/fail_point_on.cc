@@ -1,0 +1,55 @@
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <charconv>
+#include <cstdlib>
+#include <string>
+
+#include "engine/ports/fail_point.h"
+
+namespace flow {
+namespace {
+
+struct Armed {
+  std::string name;
+  std::string action;
+  int nth = 1;
+};
+
+Armed parse() {
+  const char* text = std::getenv("FLOW_FAIL_POINT");
+  if (text == nullptr) {
+    return {};
+  }
+  const std::string all{text};
+  const auto equals = all.find('=');
+  const auto at = all.rfind('@');
+  Armed armed;
+  armed.name = all.substr(0, equals);
+  armed.action = equals == std::string::npos ? "kill" : all.substr(equals + 1, at - equals - 1);
+  if (at != std::string::npos) {
+    std::from_chars(all.data() + at + 1, all.data() + all.size(), armed.nth);
+  }
+  return armed;
+}
+
+}  // namespace
+
+void fail_point(std::string_view name) {
+  static const Armed armed = parse();
+  static std::atomic<int> hits{0};
+  if (name != armed.name || ++hits != armed.nth) {
+    return;
+  }
+  if (armed.action == "kill") {
+    ::kill(::getpid(), SIGKILL);
+  } else if (armed.action == "stop") {
+    ::kill(::getpid(), SIGSTOP);
+  } else if (armed.action.starts_with("sleep:")) {
+    ::poll(nullptr, 0, std::atoi(armed.action.c_str() + 6));
+  }
+}
+
+}  // namespace flow
