@@ -4,23 +4,17 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "schemas/error.h"
 #include "schemas/ids.h"
+#include "schemas/log_record.h"
 #include "schemas/records.h"
 
 // The plain values that cross a port. No Asio here, so that pure code may use them.
 namespace flow::port {
 
-// One record of the control topic as it was read. The views live as long as the batch's owner.
-struct LogRecord {
-  LogPosition position;
-  Instant timestamp;
-  std::string_view key;
-  std::optional<std::string_view> value;  // absent: a tombstone
-};
+using LogRecord = flow::LogRecord;
 
 struct LogBatch {
   std::vector<LogRecord> records;  // in the order of the log; empty where nothing came in time
