@@ -63,6 +63,9 @@ final class Clients {
     Properties settings = settings();
     settings.put("max.block.ms", "20000");
     settings.put("linger.ms", "0");
+    // With more in flight, a partition that is just being made can refuse a producer's first batch and take its
+    // second, and then refuses the first for ever as out of order.
+    settings.put("max.in.flight.requests.per.connection", "1");
     settings.putAll(more);
     return new KafkaProducer<>(settings, new ByteArraySerializer(), new ByteArraySerializer());
   }

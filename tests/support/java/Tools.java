@@ -52,10 +52,13 @@ final class Tools {
       Class.forName(TOOLS.get(request.get("tool").asText())).getMethod("main", String[].class)
           .invoke(null, (Object) arguments.toArray(new String[0]));
     } catch (java.lang.reflect.InvocationTargetException thrown) {
-      if (!(thrown.getCause() instanceof Ended ended)) {
-        throw thrown;
+      if (thrown.getCause() instanceof Ended ended) {
+        status = ended.status;
+      } else {
+        // What leaves main ends a JVM with a stack trace and 1.
+        thrown.getCause().printStackTrace();
+        status = 1;
       }
-      status = ended.status;
     } finally {
       System.setOut(outBefore);
       System.setErr(errBefore);

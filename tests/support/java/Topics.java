@@ -42,9 +42,16 @@ final class Topics {
   private void create(JsonNode request, ObjectNode answer) throws Exception {
     Map<String, String> config = new HashMap<>();
     Clients.properties(request.path("config")).forEach((key, value) -> config.put((String) key, (String) value));
-    NewTopic topic = new NewTopic(request.get("topic").asText(), request.path("partitions").asInt(1),
+    int partitions = request.path("partitions").asInt(1);
+    NewTopic topic = new NewTopic(request.get("topic").asText(), partitions,
         (short) request.path("replication").asInt(1)).configs(config);
     clients.admin().createTopics(List.of(topic)).all().get();
+    // The controller answers before the broker leads the partitions; this asks the leaders.
+    Map<TopicPartition, OffsetSpec> ends = new HashMap<>();
+    for (int partition = 0; partition < partitions; partition++) {
+      ends.put(new TopicPartition(topic.name(), partition), OffsetSpec.latest());
+    }
+    clients.admin().listOffsets(ends).all().get();
   }
 
   private void delete(JsonNode request, ObjectNode answer) throws Exception {

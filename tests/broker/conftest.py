@@ -1,0 +1,70 @@
+"""One broker and one World for the whole run; fresh names for each test."""
+import itertools
+import os
+import random
+import re
+import sys
+import uuid
+
+import pytest
+
+sys.path.insert(0, os.path.dirname(__file__))
+
+from support.broker import QUICK, Broker  # noqa: E402
+from support.world import World  # noqa: E402
+
+SEED = int(os.environ.get("FLOW_TEST_SEED", "0")) or random.SystemRandom().randrange(1, 2**31)
+SCALE = float(os.environ.get("FLOW_TEST_SCALE", "0.1"))
+
+
+def pytest_report_header(config) -> str:
+    return f"FLOW_TEST_SEED={SEED} FLOW_TEST_SCALE={SCALE}"
+
+
+@pytest.fixture(scope="session")
+def broker(tmp_path_factory):
+    one = Broker(tmp_path_factory.mktemp("broker"), QUICK).start()
+    yield one
+    one.stop()
+
+
+@pytest.fixture(scope="session")
+def world(broker):
+    one = World(broker.address)
+    yield one
+    one.close()
+
+
+@pytest.fixture
+def new_world(broker):
+    """Makes further Worlds, for consumers that a test kills with kill -9."""
+    made: list[World] = []
+
+    def make(settings: dict[str, str] | None = None) -> World:
+        made.append(World(broker.address, settings))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+@pytest.fixture
+def fresh(request):
+    """fresh("orders") is a name that no other test and no earlier run has used."""
+    test = re.sub(r"[^a-z0-9]+", "-", request.node.name.lower()).strip("-")[:40]
+    run = uuid.uuid4().hex[:6]
+    counter = itertools.count(1)
+    return lambda what: f"{what}.{test}.{run}-{next(counter)}"
+
+
+@pytest.fixture
+def rng(request) -> random.Random:
+    """Seeded by the run's seed and the test's name, so that one test alone repeats what it did."""
+    return random.Random(f"{SEED}/{request.node.nodeid}")
+
+
+@pytest.fixture(scope="session")
+def scaled():
+    """scaled(50): 50 with --full, a tenth otherwise, at least one."""
+    return lambda count: max(1, round(count * SCALE))
