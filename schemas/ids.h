@@ -15,10 +15,10 @@ namespace flow {
 template <typename Value, typename Tag>
 class Named {
  public:
-  Named() = default;
-  explicit Named(Value value) : value_(std::move(value)) {}
+  constexpr Named() = default;
+  constexpr explicit Named(Value value) : value_(std::move(value)) {}
 
-  const Value& value() const { return value_; }
+  constexpr const Value& value() const { return value_; }
 
   friend auto operator<=>(const Named&, const Named&) = default;
   friend bool operator==(const Named&, const Named&) = default;
@@ -47,8 +47,8 @@ using Instant = Named<std::int64_t, struct InstantTag>;
 // Milliseconds.
 using Duration = Named<std::int64_t, struct DurationTag>;
 
-inline Instant operator+(Instant at, Duration by) { return Instant{at.value() + by.value()}; }
-inline Duration operator-(Instant a, Instant b) { return Duration{a.value() - b.value()}; }
+constexpr Instant operator+(Instant at, Duration by) { return Instant{at.value() + by.value()}; }
+constexpr Duration operator-(Instant a, Instant b) { return Duration{a.value() - b.value()}; }
 
 struct TopicPartition {
   TopicName topic;

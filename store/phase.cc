@@ -48,7 +48,8 @@ Phase phase_of(const RequestFacts& facts) {
   }
   if (facts.guard) {
     switch (facts.guard->content) {
-      case Content::readable: return Phase::waiting;
+      case Content::readable:
+        return facts.guard->record->request ? Phase::waiting : Phase::damaged;
       case Content::newer: return Phase::newer;
       case Content::unreadable:
       case Content::erased: return Phase::damaged;
@@ -87,7 +88,8 @@ std::string damage_of(const RequestFacts& facts) {
   if (guard_says_closed(facts)) {
     return "its guard record says that it ended, but its done record is missing";
   }
-  return "its guard record cannot be read: " + facts.guard->problem;
+  return facts.guard->record ? "its guard record holds no request"
+                             : "its guard record cannot be read: " + facts.guard->problem;
 }
 
 bool is_open(Phase phase) {

@@ -16,7 +16,7 @@ namespace flow::store {
 //   a result, no intent                                          damaged
 //   a guard record that passed or closed, no intent              damaged  (its done is missing)
 //   a result or an intent that was not withdrawn                 moving
-//   a guard record that cannot be read                           damaged
+//   a guard record that cannot be read or holds no request       damaged
 //   a guard record of a newer version                            newer
 //   a guard record that waits                                    waiting
 //   a request that can be read                                   requested

@@ -1,0 +1,149 @@
+#include "engine/decide/reasons.h"
+
+#include <algorithm>
+
+namespace flow::decide {
+namespace {
+
+bool same(const Reason& recorded, const Holding& holding) {
+  return !recorded.until && recorded.text == holding.text && recorded.group == holding.group &&
+         recorded.permanent == holding.permanent;
+}
+
+std::string name_member(const Member& member) {
+  std::string text = member.client_id.empty() ? member.member_id : member.client_id;
+  if (!member.host.empty()) {
+    text += " at " + member.host;
+  }
+  if (!member.instance_id.empty()) {
+    text += " (static member '" + member.instance_id + "')";
+  }
+  return text;
+}
+
+std::string in_use(const port::GroupView& view) {
+  if (view.members.empty()) {
+    return view.group.value() + " is in use (state " + view.state_name +
+           "); the broker does not name its members";
+  }
+  constexpr std::size_t named_max = 5;
+  std::string text =
+      view.group.value() + " has " + std::to_string(view.members.size()) + " member(s): ";
+  for (std::size_t i = 0; i < view.members.size() && i < named_max; ++i) {
+    text += (i == 0 ? "" : ", ") + name_member(view.members[i]);
+  }
+  if (view.members.size() > named_max) {
+    text += " and " + std::to_string(view.members.size() - named_max) + " more";
+  }
+  return text;
+}
+
+bool is_permanent(const Error& problem) { return problem.errc == Errc::refused; }
+
+// The first problem of its partitions stands for all of them: a permanent one before one that may pass.
+std::optional<Error> partition_problem(const port::GroupView& view) {
+  std::optional<Error> passing;
+  for (const auto& partition : view.partitions) {
+    if (partition.problem && is_permanent(*partition.problem)) {
+      return partition.problem;
+    }
+    if (partition.problem && !passing) {
+      passing = partition.problem;
+    } else if (partition.start < 0 || partition.start > partition.last_stable) {
+      passing = error(Errc::retriable, "the log of '" + partition.at.topic.value() +
+                                           "' was being cut while it was looked at");
+    }
+  }
+  return passing;
+}
+
+std::optional<Holding> refused_by_broker(const port::GroupView& view, const Situation& situation) {
+  for (const auto& refusal : situation.refusals) {
+    if (refusal.group == view.group && refusal.kind == port::RefusalKind::permanent) {
+      return Holding{refusal.detail, view.group, true};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<Reason> merge_reasons(std::vector<Reason> recorded, const std::vector<Holding>& holding,
+                                  Instant now) {
+  for (auto& reason : recorded) {
+    const bool holds = std::any_of(holding.begin(), holding.end(),
+                                   [&](const Holding& one) { return same(reason, one); });
+    if (!reason.until && !holds) {
+      reason.until = now;
+    }
+  }
+  for (const auto& one : holding) {
+    const bool known = std::any_of(recorded.begin(), recorded.end(),
+                                   [&](const Reason& reason) { return same(reason, one); });
+    if (!known) {
+      recorded.push_back({one.text, now, std::nullopt, one.group, one.permanent});
+    }
+  }
+  while (recorded.size() > reasons_kept) {
+    const auto ended = std::find_if(recorded.begin(), recorded.end(),
+                                    [](const Reason& reason) { return reason.until.has_value(); });
+    recorded.erase(ended == recorded.end() ? recorded.begin() : ended);
+  }
+  return recorded;
+}
+
+bool says_the_same(const std::vector<Reason>& recorded, const std::vector<Holding>& holding) {
+  const auto standing = std::count_if(recorded.begin(), recorded.end(),
+                                      [](const Reason& reason) { return !reason.until; });
+  // Beyond reasons_kept the record cannot say all of them; then it says as many as it can.
+  const std::size_t wanted = std::min(holding.size(), reasons_kept);
+  return static_cast<std::size_t>(standing) == wanted &&
+         std::all_of(recorded.begin(), recorded.end(), [&](const Reason& reason) {
+           return reason.until || std::any_of(holding.begin(), holding.end(), [&](const auto& one) {
+                    return same(reason, one);
+                  });
+         });
+}
+
+std::optional<Instant> stands_since(const std::vector<Reason>& recorded, const Holding& holding) {
+  for (const auto& reason : recorded) {
+    if (same(reason, holding)) {
+      return reason.since;
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<Holding> judge(const Target& target, const port::GroupView& view,
+                           const Request& request, const Situation& situation) {
+  if (view.problem) {
+    return {Holding{view.problem->detail, target.group, is_permanent(*view.problem)}};
+  }
+  if (const auto problem = partition_problem(view)) {
+    return {Holding{problem->detail, target.group, is_permanent(*problem)}};
+  }
+  if (view.partitions.empty()) {
+    return {Holding{target.group.value() + ": its topics have no partitions", target.group, true}};
+  }
+  if (auto refused = refused_by_broker(view, situation)) {
+    return {*std::move(refused)};
+  }
+  if (view.state == port::GroupState::active) {
+    return {Holding{in_use(view), target.group, false}};
+  }
+  // A hold of an engine that died: it takes itself over when this request is held, and ends with its session.
+  if (view.held_by_us && !situation.held && !request.options.hold) {
+    return {Holding{view.group.value() + " is still held by an engine of this control topic",
+                    target.group, false}};
+  }
+  const bool named_by_request = !request.groups.empty();
+  if (view.state == port::GroupState::missing && named_by_request &&
+      !request.options.create_group && !situation.held) {
+    return {Holding{"no consumer group '" + view.group.value() +
+                        "'; --create-group makes it on purpose",
+                    target.group, true}};
+  }
+  return {};
+}
+
+}  // namespace flow::decide
