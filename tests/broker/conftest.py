@@ -11,6 +11,8 @@ import pytest
 sys.path.insert(0, os.path.dirname(__file__))
 
 from support.broker import QUICK, Broker  # noqa: E402
+from support.control import ControlTopic  # noqa: E402
+from support.flow import Engine, Flow  # noqa: E402
 from support.world import World  # noqa: E402
 
 SEED = int(os.environ.get("FLOW_TEST_SEED", "0")) or random.SystemRandom().randrange(1, 2**31)
@@ -68,3 +70,40 @@ def rng(request) -> random.Random:
 def scaled():
     """scaled(50): 50 with --full, a tenth otherwise, at least one."""
     return lambda count: max(1, round(count * SCALE))
+
+
+@pytest.fixture
+def control(flow, world) -> ControlTopic:
+    """This test's control topic, made by `flow topic create`."""
+    flow.ok("topic", "create")
+    return ControlTopic(world, flow.control_topic)
+
+
+@pytest.fixture
+def flow(broker, fresh, tmp_path) -> Flow:
+    """`flow` commands on a control topic of this test's own; the fixture `control` makes the topic."""
+    home = tmp_path / "home"
+    home.mkdir()
+    return Flow(broker.address, fresh("control"), home)
+
+
+@pytest.fixture
+def new_engine(flow, tmp_path):
+    """new_engine() is an engine with an empty store of its own, not started yet; all of them end with the test."""
+    made: list[Engine] = []
+
+    def make(fail_point: str = "", arguments: tuple[str, ...] = ()) -> Engine:
+        made.append(Engine(flow, tmp_path / f"store-{len(made) + 1}", fail_point, arguments))
+        return made[-1]
+
+    yield make
+    for engine in made:
+        engine.close()
+
+
+@pytest.fixture
+def engine(control, new_engine) -> Engine:
+    """A leading engine."""
+    one = new_engine().start()
+    one.wait_leading()
+    return one
