@@ -27,6 +27,7 @@ struct LogBatch {
 struct LogState {
   std::int32_t partitions = 0;
   std::int32_t replicas = 0;
+  std::int32_t brokers = 0;  // of the cluster, as far as they are up
   std::string cleanup_policy;
   std::int32_t min_insync_replicas = 0;
   bool unclean_leader_election = false;
