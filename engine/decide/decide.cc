@@ -236,11 +236,17 @@ Effect decide_accepted(const RequestFacts& facts, const Request& request,
         return close(std::move(guard), DoneOutcome::refused, holding.text, situation);
       }
       const auto since = stands_since(guard.reasons, holding).value_or(situation.now);
-      const auto again = resolution.permanent ? since + permanent_stands_for
-                                              : situation.now + look_again_after;
+      const auto again = earliest(resolution.permanent ? std::optional{since + permanent_stands_for}
+                                                       : std::nullopt,
+                                  situation.now + look_again_after);
       return wait(std::move(guard), {holding}, again, facts, situation);
     }
     guard.targets = std::move(resolution.targets);
+  }
+  if (situation.guard == port::GuardSupport::unchecked && !request.options.hold) {
+    return wait(std::move(guard),
+                {{"this broker does not check guarded commits; ask again with --hold", {}, false}},
+                {}, facts, situation);
   }
   if (situation.behind) {
     return wait(std::move(guard), {{"behind " + situation.behind->value(), {}, false}}, {}, facts,
@@ -320,16 +326,17 @@ std::optional<Request> effective_request(const RequestFacts& facts) {
   return request;
 }
 
+std::vector<Target> targets_of(const RequestFacts& facts, const port::Topology& topology) {
+  if (facts.guard && facts.guard->record && !facts.guard->record->targets.empty()) {
+    return facts.guard->record->targets;
+  }
+  const auto request = effective_request(facts);
+  return request ? resolve(*request, topology).targets : std::vector<Target>{};
+}
+
 std::vector<GroupId> groups_of(const RequestFacts& facts, const port::Topology& topology) {
   std::vector<GroupId> groups;
-  const auto request = effective_request(facts);
-  if (!request) {
-    return groups;
-  }
-  const bool accepted = facts.guard && facts.guard->record && !facts.guard->record->targets.empty();
-  const auto targets =
-      accepted ? facts.guard->record->targets : resolve(*request, topology).targets;
-  for (const auto& target : targets) {
+  for (const auto& target : targets_of(facts, topology)) {
     groups.push_back(target.group);
   }
   return groups;

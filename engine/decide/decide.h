@@ -23,6 +23,9 @@ std::optional<Request> effective_request(const store::RequestFacts& facts);
 // Consumer groups that an open request is about, for the order among requests that share one.
 std::vector<GroupId> groups_of(const store::RequestFacts& facts, const port::Topology& topology);
 
+// Consumer groups with their topics that an open request is about; empty where they are not known yet.
+std::vector<Target> targets_of(const store::RequestFacts& facts, const port::Topology& topology);
+
 // For people: what an open request waits for, from its facts alone.
 std::vector<std::string> waits_for(const store::RequestFacts& facts);
 

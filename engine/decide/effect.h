@@ -30,6 +30,8 @@ struct Situation {
   const port::Observation* seen = nullptr;
   // The groups are ours: `seen` was taken while we held them.
   bool held = false;
+  // Whether this broker checks the member of a guarded commit.
+  port::GuardSupport guard = port::GuardSupport::checked;
   // What the broker answered to earlier attempts, the last answer of each group.
   std::vector<port::GroupRefusal> refusals;
 };

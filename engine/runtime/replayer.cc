@@ -1,0 +1,236 @@
+#include "engine/runtime/replayer.h"
+
+#include "engine/decide/conclude.h"
+
+namespace flow::engine {
+
+using boost::asio::awaitable;
+
+awaitable<Result<port::LogState>> Replayer::describe_patiently() {
+  for (int failures = 0; !context_.stopping; ++failures) {
+    auto state = co_await context_.ports.log.describe();
+    if (state || state.error().errc == Errc::refused) {
+      co_return state;
+    }
+    if (state.error().detail != last_problem_) {
+      last_problem_ = state.error().detail;
+      context_.log->warn("waiting for the broker: {}", last_problem_);
+    }
+    co_await context_.ports.clock.sleep_until(context_.ports.clock.now() +
+                                              decide::backoff(failures));
+  }
+  co_return error(Errc::cancelled, "stopped while it waited for the broker");
+}
+
+// The record at the store's birth position says whether this is the log that the store was read from.
+awaitable<Result<bool>> Replayer::birth_stands(port::LogState log) {
+  const auto birth = context_.keeper.store().birth();
+  if (!birth) {
+    // A store that was read from a log without a birth record: nothing but its length speaks for it.
+    co_return context_.keeper.store().next() <= log.high_watermark;
+  }
+  if (birth->position < log.start || birth->position >= log.last_stable) {
+    co_return false;
+  }
+  BOOST_OUTCOME_CO_TRY(co_await context_.ports.log.seek(birth->position));
+  for (int tries = 0; tries < 10 && !context_.stopping; ++tries) {
+    BOOST_OUTCOME_CO_TRY(const auto batch, co_await context_.ports.log.read());
+    if (batch.records.empty()) {
+      if (batch.at_end) {
+        co_return false;
+      }
+      continue;
+    }
+    const auto& first = batch.records.front();
+    const auto key = decode_key(first.key);
+    if (first.position != birth->position || !key || key->kind != Kind::log || !first.value) {
+      co_return false;
+    }
+    const auto record = decode(*key, *first.value);
+    const auto* born = record ? std::get_if<LogBorn>(&record.value()) : nullptr;
+    co_return born != nullptr && born->birth == birth->id;
+  }
+  co_return error(Errc::unreachable, "read the birth record of the control topic: no answer");
+}
+
+awaitable<Result<void>> Replayer::check_store(port::LogState log) {
+  auto stands = co_await birth_stands(log);
+  while (!stands && !context_.stopping) {
+    context_.log->warn("waiting for the broker: {}", stands.error().detail);
+    co_await context_.ports.clock.sleep_until(context_.ports.clock.now() + decide::backoff(5));
+    stands = co_await birth_stands(log);
+  }
+  if (!stands) {
+    co_return stands.error();
+  }
+  auto& store = context_.keeper.store();
+  if (const auto why = why_rebuild(store, log, stands.value(), context_.ports.clock.now());
+      !why.empty()) {
+    co_return context_.keeper.rebuild(why);
+  }
+  if (log.high_watermark >= store.next()) {
+    co_return boost::outcome_v2::success();
+  }
+  BOOST_OUTCOME_CO_TRY(const auto lines, known_only_to(store, log.high_watermark));
+  for (const auto& line : lines) {
+    context_.log->error("only the store knows: {}", line);
+  }
+  co_return error(
+      Errc::refused,
+      "the control topic ends at position " + std::to_string(log.high_watermark.value()) +
+          ", but this store has read up to " + std::to_string(store.next().value()) +
+          ": the cluster lost records, so this engine does not lead. " +
+          std::to_string(lines.size()) +
+          " request(s) stand above; restore the topic, or delete the store's folder to go on "
+          "with the log as it is (a lost done means that its request may be carried out again: "
+          "cancel it first)");
+}
+
+awaitable<Result<void>> Replayer::prepare() {
+  BOOST_OUTCOME_CO_TRY(context_.keeper.open());
+  BOOST_OUTCOME_CO_TRY(const auto log, co_await describe_patiently());
+  BOOST_OUTCOME_CO_TRY(co_await check_store(log));
+  auto& store = context_.keeper.store();
+  const auto behind = log.high_watermark.value() - store.next().value();
+  if (store.next() == LogPosition{0} && behind > context_.settings.bulk_from) {
+    BOOST_OUTCOME_CO_TRY(context_.keeper.begin_bulk());
+  } else {
+    BOOST_OUTCOME_CO_TRY(load_book());
+  }
+  checkpointed_at_ = context_.ports.clock.now();
+  co_return co_await context_.ports.log.seek(context_.keeper.store().next());
+}
+
+Result<void> Replayer::load_book() {
+  auto& store = context_.keeper.store();
+  BOOST_OUTCOME_TRY(auto ids, store.open_requests());
+  BOOST_OUTCOME_TRY(const auto unverified, store.unverified_requests());
+  ids.insert(ids.end(), unverified.begin(), unverified.end());
+  for (const auto& id : ids) {
+    BOOST_OUTCOME_TRY(const auto facts, store.facts(id));
+    context_.book.update(facts, context_.ports.topology.current());
+  }
+  return boost::outcome_v2::success();
+}
+
+void Replayer::on_changes(const store::Changes& changes) {
+  for (const auto& bad : changes.bad) {
+    context_.log->warn("bad record partition=0 offset={} key='{}': {}", bad.position.value(),
+                       bad.key, bad.problem);
+  }
+  for (const auto& [id, facts] : changes.requests) {
+    context_.book.update(facts, context_.ports.topology.current());
+    if (const auto damage = store::damage_of(facts); !damage.empty()) {
+      context_.log->warn("damaged id={}: {}; it is never carried out", id.value(), damage);
+    }
+  }
+}
+
+Result<void> Replayer::reach_end() {
+  if (context_.keeper.store().in_bulk()) {
+    BOOST_OUTCOME_TRY(context_.keeper.end_bulk());
+    BOOST_OUTCOME_TRY(load_book());
+  }
+  const bool first = !context_.caught_up;
+  context_.caught_up = true;
+  return checkpoint_if_due(first);
+}
+
+Result<void> Replayer::checkpoint_if_due(bool forced) {
+  const Instant now = context_.ports.clock.now();
+  const auto since = (now - checkpointed_at_).value();
+  // An idle store stays current too; ten times rarer.
+  const auto every = context_.settings.checkpoint_every.value() * (dirty_ ? 1 : 10);
+  if (!forced && since < every) {
+    return boost::outcome_v2::success();
+  }
+  BOOST_OUTCOME_TRY(context_.keeper.store().checkpoint(now));
+  dirty_ = false;
+  checkpointed_at_ = now;
+  return boost::outcome_v2::success();
+}
+
+// The disk may be full, or what is on it damaged; neither loses anything, since the log has it all.
+awaitable<void> Replayer::survive(Error problem) {
+  if (problem.errc == Errc::fatal) {
+    auto replaced = context_.keeper.replace_damaged(problem.detail);
+    context_.book = WorkBook{};
+    context_.end_term();
+    context_.settle_wanted = true;
+    if (replaced) {
+      auto sought = co_await context_.ports.log.seek(LogPosition{0});
+      if (sought) {
+        co_return;
+      }
+      problem = sought.error();
+    } else {
+      problem = replaced.error();
+    }
+  }
+  if (problem.errc == Errc::refused || problem.errc == Errc::invalid) {
+    context_.fail(std::move(problem));
+    co_return;
+  }
+  if (problem.detail != last_problem_ || failures_ % 50 == 49) {
+    last_problem_ = problem.detail;
+    context_.log->warn("waiting: {}", problem.detail);
+  }
+  co_await wait_for(context_, context_.stop, context_.ports.clock.now() + decide::backoff(failures_));
+  ++failures_;
+}
+
+awaitable<void> Replayer::apply(port::LogBatch batch) {
+  while (!context_.stopping) {
+    auto applied = context_.keeper.store().apply(batch.records, batch.next);
+    if (applied) {
+      dirty_ = dirty_ || !batch.records.empty();
+      on_changes(applied.value());
+      context_.book.read_back(context_.keeper.store().next());
+      if (!batch.records.empty() || applied.value().leader) {
+        context_.applied.notify();
+        context_.wake_workers();
+      }
+      break;
+    }
+    const bool damaged = applied.error().errc == Errc::fatal;
+    co_await survive(applied.error());
+    if (damaged) {
+      co_return;  // reading begins anew
+    }
+  }
+  if (batch.at_end || context_.caught_up) {
+    const bool newly = !context_.caught_up;
+    auto reached = batch.at_end ? reach_end() : checkpoint_if_due(false);
+    if (!reached) {
+      co_await survive(reached.error());
+    } else if (newly) {
+      context_.leading.notify();
+      context_.wake_workers();
+    }
+  }
+}
+
+awaitable<void> Replayer::run() {
+  while (!context_.stopping) {
+    auto batch = co_await context_.ports.log.read();
+    if (!batch) {
+      co_await survive(batch.error());
+      continue;
+    }
+    failures_ = 0;
+    if (!last_problem_.empty()) {
+      context_.log->info("reading the control topic again");
+      last_problem_.clear();
+    }
+    co_await apply(std::move(batch).value());
+  }
+  if (context_.keeper.store().in_bulk()) {
+    co_return;  // half built: it is rebuilt at the next start
+  }
+  auto saved = context_.caught_up ? checkpoint_if_due(dirty_) : Result<void>{boost::outcome_v2::success()};
+  if (!saved) {
+    context_.log->warn("{}", saved.error().detail);
+  }
+}
+
+}  // namespace flow::engine

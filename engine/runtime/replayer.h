@@ -1,0 +1,37 @@
+#pragma once
+
+#include "engine/runtime/context.h"
+
+namespace flow::engine {
+
+// Brings the store to where the log is: opens it, says why it must be rebuilt, then reads for ever.
+class Replayer {
+ public:
+  explicit Replayer(Context& context) : context_(context) {}
+
+  // Opens the store and holds it against the log. Waits while the broker is away, and says so. Fails where
+  // this engine must not go on: another process has the store, or the log lost what the store knows.
+  boost::asio::awaitable<Result<void>> prepare();
+
+  // Reads and applies until the engine stops.
+  boost::asio::awaitable<void> run();
+
+ private:
+  boost::asio::awaitable<Result<port::LogState>> describe_patiently();
+  boost::asio::awaitable<Result<bool>> birth_stands(port::LogState log);
+  boost::asio::awaitable<Result<void>> check_store(port::LogState log);
+  boost::asio::awaitable<void> apply(port::LogBatch batch);
+  boost::asio::awaitable<void> survive(Error problem);
+  Result<void> reach_end();
+  void on_changes(const store::Changes& changes);
+  Result<void> load_book();
+  Result<void> checkpoint_if_due(bool forced);
+
+  Context& context_;
+  bool dirty_ = false;
+  Instant checkpointed_at_;
+  std::string last_problem_;
+  int failures_ = 0;
+};
+
+}  // namespace flow::engine

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "engine/decide/decide.h"
+#include "engine/ports/topology.h"
+#include "engine/ports/values.h"
+#include "store/facts.h"
+
+namespace flow::engine {
+
+// One request that the engine has something left to do for. Kept in memory only: a new process, and a new
+// leader number, begin from the facts.
+struct Work {
+  store::RequestFacts facts;
+  std::vector<GroupId> groups;
+  Instant asked_at;
+  Instant next_at;                        // not to be decided before
+  std::optional<LogPosition> in_hand;     // a transaction's last record: not decided before it was read back
+  bool joining = false;                   // the held lane has it
+  int failures = 0;                       // attempts in a row that came to nothing
+  std::vector<port::GroupRefusal> refusals;
+  std::optional<Instant> last_look;       // verification
+
+  bool is_free(Instant now) const { return !in_hand && !joining && next_at <= now; }
+};
+
+// All of them, and the order among those that share a group: (asked at, id).
+class WorkBook {
+ public:
+  // Takes a request's facts as they are now: begins, changes or ends its work. `topology` tells the groups of
+  // one that is not accepted yet.
+  void update(const store::RequestFacts& facts, const port::Topology& topology);
+
+  // The records up to `next` have been read back.
+  void read_back(LogPosition next);
+
+  // A new leader number: what was in hand is decided again from its facts.
+  void drop_hands();
+
+  // Everything is to be decided again at once.
+  void wake_all();
+
+  Work* find(const RequestId& id);
+  // The first open request before `id` that shares a group with it.
+  std::optional<RequestId> ahead_of(const RequestId& id) const;
+  // Groups of a closed request that a later one has moved.
+  std::set<GroupId> moved_again(const Work& work) const;
+
+  // The first open request that the held lane is to carry out.
+  std::optional<RequestId> first_joining() const;
+
+  // Ids that can be decided at `now`, in the order of (asked at, id), at most `most`.
+  std::vector<RequestId> due_open(Instant now, std::size_t most) const;
+  std::vector<RequestId> due_unverified(Instant now, std::size_t most) const;
+  // When the next one is due; nothing where none is.
+  std::optional<Instant> next_open() const;
+  std::optional<Instant> next_unverified() const;
+
+  std::size_t open_count() const { return open_.size(); }
+
+ private:
+  using Place = std::pair<Instant, RequestId>;
+
+  void leave_queues(const Work& work);
+
+  std::map<RequestId, Work> works_;
+  std::set<Place> open_;
+  std::set<RequestId> unverified_;
+  std::map<GroupId, std::set<Place>> queues_;
+};
+
+}  // namespace flow::engine
