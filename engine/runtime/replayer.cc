@@ -1,6 +1,7 @@
 #include "engine/runtime/replayer.h"
 
 #include "engine/decide/conclude.h"
+#include "schemas/codec.h"
 
 namespace flow::engine {
 
