@@ -10,7 +10,8 @@
 namespace flow {
 namespace {
 
-// FlatBuffers' JSON parser with our schema; parsing the schema costs 0.3 ms, so one is kept a thread.
+// FlatBuffers' JSON parser with our schema; parsing the schema costs 0.3 ms, so one is kept a
+// thread.
 flatbuffers::Parser& json_parser() {
   static thread_local std::unique_ptr<flatbuffers::Parser> parser = [] {
     flatbuffers::IDLOptions options;

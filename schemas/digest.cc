@@ -7,8 +7,9 @@
 namespace flow {
 namespace {
 
-// Canonical text of a request's content. Lengths stand before texts, so no two contents share one; a field
-// that is absent writes nothing, so a later version's new field leaves older requests' digests as they are.
+// Canonical text of a request's content. Lengths stand before texts, so no two contents share one;
+// a field that is absent writes nothing, so a later version's new field leaves older requests'
+// digests as they are.
 class Canonical {
  public:
   void field(const char* name, std::string_view value) {

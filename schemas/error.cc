@@ -7,14 +7,22 @@ namespace flow {
 
 std::string_view to_string(Errc errc) {
   switch (errc) {
-    case Errc::invalid: return "invalid";
-    case Errc::unreachable: return "unreachable";
-    case Errc::retriable: return "retriable";
-    case Errc::refused: return "refused";
-    case Errc::fenced: return "fenced";
-    case Errc::fatal: return "fatal";
-    case Errc::unknown: return "unknown";
-    case Errc::cancelled: return "cancelled";
+    case Errc::invalid:
+      return "invalid";
+    case Errc::unreachable:
+      return "unreachable";
+    case Errc::retriable:
+      return "retriable";
+    case Errc::refused:
+      return "refused";
+    case Errc::fenced:
+      return "fenced";
+    case Errc::fatal:
+      return "fatal";
+    case Errc::unknown:
+      return "unknown";
+    case Errc::cancelled:
+      return "cancelled";
   }
   return "unknown";
 }

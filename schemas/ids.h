@@ -35,7 +35,8 @@ using RequestId = Named<std::string, struct RequestIdTag>;
 using GroupId = Named<std::string, struct GroupIdTag>;
 using TopicName = Named<std::string, struct TopicNameTag>;
 
-// A position in the control topic (its Kafka offset); never called an offset, which is a consumer group's.
+// A position in the control topic (its Kafka offset); never called an offset, which is a consumer
+// group's.
 using LogPosition = Named<std::int64_t, struct LogPositionTag>;
 
 // The log position of the engine record with which a leader began (design: fencing token).
@@ -58,8 +59,8 @@ struct TopicPartition {
   friend bool operator==(const TopicPartition&, const TopicPartition&) = default;
 };
 
-// Takes any text; returns the id where it is a canonical UUID (8-4-4-4-12 lower-case hexadecimal), else
-// nothing. Anyone may call it.
+// Takes any text; returns the id where it is a canonical UUID (8-4-4-4-12 lower-case hexadecimal),
+// else nothing. Anyone may call it.
 std::optional<RequestId> parse_request_id(std::string_view text);
 
 }  // namespace flow

@@ -8,12 +8,18 @@ namespace flow {
 namespace {
 
 constexpr std::array<std::pair<Kind, std::string_view>, 13> kind_names{{
-    {Kind::request, "request"},   {Kind::cancel, "cancel"},
-    {Kind::guard, "guard"},       {Kind::intent, "intent"},
-    {Kind::result, "result"},     {Kind::done, "done"},
-    {Kind::verified, "verified"}, {Kind::engine, "engine"},
-    {Kind::log, "log"},           {Kind::annotations, "annotations"},
-    {Kind::savepoint, "savepoint"}, {Kind::step, "step"},
+    {Kind::request, "request"},
+    {Kind::cancel, "cancel"},
+    {Kind::guard, "guard"},
+    {Kind::intent, "intent"},
+    {Kind::result, "result"},
+    {Kind::done, "done"},
+    {Kind::verified, "verified"},
+    {Kind::engine, "engine"},
+    {Kind::log, "log"},
+    {Kind::annotations, "annotations"},
+    {Kind::savepoint, "savepoint"},
+    {Kind::step, "step"},
     {Kind::schedule, "schedule"},
 }};
 
@@ -32,17 +38,23 @@ Shape shape_of(Kind kind) {
   switch (kind) {
     case Kind::request:
     case Kind::cancel:
-    case Kind::guard: return Shape::id;
-    case Kind::intent: return Shape::id_optional_name;
+    case Kind::guard:
+      return Shape::id;
+    case Kind::intent:
+      return Shape::id_optional_name;
     case Kind::verified:
-    case Kind::step: return Shape::id_name;
-    case Kind::done: return Shape::id_number;
-    case Kind::result: return Shape::id_name_number;
+    case Kind::step:
+      return Shape::id_name;
+    case Kind::done:
+      return Shape::id_number;
+    case Kind::result:
+      return Shape::id_name_number;
     case Kind::engine:
     case Kind::log:
     case Kind::annotations:
     case Kind::savepoint:
-    case Kind::schedule: return Shape::alone;
+    case Kind::schedule:
+      return Shape::alone;
   }
   return Shape::alone;
 }
@@ -60,8 +72,10 @@ std::optional<LeaderNumber> parse_number(std::string_view text) {
 // `rest` is what follows the kind, without its slash; nothing where the key ends with the kind.
 std::optional<RecordKey> decode_rest(RecordKey key, std::optional<std::string_view> rest) {
   switch (shape_of(key.kind)) {
-    case Shape::alone: return std::nullopt;
-    case Shape::id: return rest ? std::nullopt : std::optional{std::move(key)};
+    case Shape::alone:
+      return std::nullopt;
+    case Shape::id:
+      return rest ? std::nullopt : std::optional{std::move(key)};
     case Shape::id_optional_name:
       if (rest) {
         key.name = *rest;
@@ -108,9 +122,7 @@ struct KeyOf {
 
 }  // namespace
 
-std::string_view to_string(Kind kind) {
-  return kind_names[static_cast<std::size_t>(kind)].second;
-}
+std::string_view to_string(Kind kind) { return kind_names[static_cast<std::size_t>(kind)].second; }
 
 std::string encode_key(const RecordKey& key) {
   if (shape_of(key.kind) == Shape::alone) {

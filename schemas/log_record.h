@@ -7,7 +7,8 @@
 
 namespace flow {
 
-// One record of the control topic as it was read. The views live as long as whatever it was read into.
+// One record of the control topic as it was read. The views live as long as whatever it was read
+// into.
 struct LogRecord {
   LogPosition position;
   Instant timestamp;

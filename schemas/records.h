@@ -8,13 +8,22 @@
 
 #include "schemas/ids.h"
 
-// What is said on the control topic: one plain struct a record kind. schemas/control.fbs is the wire form.
+// What is said on the control topic: one plain struct a record kind. schemas/control.fbs is the
+// wire form.
 namespace flow {
 
 enum class Through : std::uint8_t { record, cli, annotation, http };
 
 enum class PositionKind : std::uint8_t {
-  earliest, latest, offset, instant, shift, current, group, savepoint, file
+  earliest,
+  latest,
+  offset,
+  instant,
+  shift,
+  current,
+  group,
+  savepoint,
+  file
 };
 
 struct PartitionOffset {
@@ -127,7 +136,8 @@ struct Seen {
   friend bool operator==(const Seen&, const Seen&) = default;
 };
 
-// The whole request as it will be carried out. The first guard record accepts; only what it holds is executed.
+// The whole request as it will be carried out. The first guard record accepts; only what it holds
+// is executed.
 struct Guard {
   RequestId id;
   std::optional<Request> request;  // absent only where the request could not be read
@@ -169,7 +179,8 @@ struct TopicIdentity {
   friend bool operator==(const TopicIdentity&, const TopicIdentity&) = default;
 };
 
-// What became of one group: moved (ResetOffsets), or failed with Kafka's reason (ResetOffsetsFailed).
+// What became of one group: moved (ResetOffsets), or failed with Kafka's reason
+// (ResetOffsetsFailed).
 struct GroupResult {
   RequestId id;
   GroupId group;
@@ -192,7 +203,12 @@ struct Intent {
 };
 
 enum class DoneOutcome : std::uint8_t {
-  completed, completed_with_failures, refused, cancelled, expired, left
+  completed,
+  completed_with_failures,
+  refused,
+  cancelled,
+  expired,
+  left
 };
 
 struct Done {

@@ -45,8 +45,8 @@ class Reader {
   RequestId id(const flatbuffers::String* in, const char* field) {
     auto id = parse_request_id(text(in, field));
     if (!id) {
-      fail(Errc::invalid, std::string{field} + ": '" + text(in, field) +
-                              "' is not a UUID in lower case");
+      fail(Errc::invalid,
+           std::string{field} + ": '" + text(in, field) + "' is not a UUID in lower case");
       return RequestId{};
     }
     return *id;
@@ -209,9 +209,9 @@ flow::Guard read(Reader& reader, const Guard& in, const RecordKey& key) {
   out.verdict = reader.choice<flow::Verdict>(in.verdict(), Verdict::MAX, "verdict");
   out.reasons = reader.each(in.reasons(), read_reason);
   if (in.seen() != nullptr) {
-    out.seen = flow::Seen{Instant{in.seen()->at_ms()},
-                          reader.each(in.seen()->groups(), read_group_seen),
-                          reader.each(in.seen()->workloads(), read_workload)};
+    out.seen =
+        flow::Seen{Instant{in.seen()->at_ms()}, reader.each(in.seen()->groups(), read_group_seen),
+                   reader.each(in.seen()->workloads(), read_workload)};
   }
   return out;
 }
@@ -259,9 +259,12 @@ flow::GroupResult read(Reader& reader, const Result& in) {
 constexpr auto read_result = [](Reader& reader, const Result& in) { return read(reader, in); };
 
 flow::Intent read(Reader& reader, const Intent& in) {
-  return {reader.id(in.id(), "id"),      reader.text(in.cluster(), "cluster"),
-          reader.text(in.step(), "step"), Instant{in.at_ms()},
-          reader.each(in.groups(), read_result), in.withdrawn()};
+  return {reader.id(in.id(), "id"),
+          reader.text(in.cluster(), "cluster"),
+          reader.text(in.step(), "step"),
+          Instant{in.at_ms()},
+          reader.each(in.groups(), read_result),
+          in.withdrawn()};
 }
 
 flow::Done read(Reader& reader, const Done& in) {
@@ -307,15 +310,33 @@ flow::Result<Record> from_wire(const Envelope& envelope, const RecordKey& key) {
   Reader reader;
   std::optional<Record> record;
   switch (envelope.body_type()) {
-    case Body::Request: record = read(reader, *envelope.body_as_Request()); break;
-    case Body::Cancel: record = read(reader, *envelope.body_as_Cancel()); break;
-    case Body::Guard: record = read(reader, *envelope.body_as_Guard(), key); break;
-    case Body::Intent: record = read(reader, *envelope.body_as_Intent()); break;
-    case Body::Result: record = read(reader, *envelope.body_as_Result()); break;
-    case Body::Done: record = read(reader, *envelope.body_as_Done()); break;
-    case Body::Verified: record = read(reader, *envelope.body_as_Verified()); break;
-    case Body::Engine: record = read(reader, *envelope.body_as_Engine()); break;
-    case Body::Log: record = read(reader, *envelope.body_as_Log()); break;
+    case Body::Request:
+      record = read(reader, *envelope.body_as_Request());
+      break;
+    case Body::Cancel:
+      record = read(reader, *envelope.body_as_Cancel());
+      break;
+    case Body::Guard:
+      record = read(reader, *envelope.body_as_Guard(), key);
+      break;
+    case Body::Intent:
+      record = read(reader, *envelope.body_as_Intent());
+      break;
+    case Body::Result:
+      record = read(reader, *envelope.body_as_Result());
+      break;
+    case Body::Done:
+      record = read(reader, *envelope.body_as_Done());
+      break;
+    case Body::Verified:
+      record = read(reader, *envelope.body_as_Verified());
+      break;
+    case Body::Engine:
+      record = read(reader, *envelope.body_as_Engine());
+      break;
+    case Body::Log:
+      record = read(reader, *envelope.body_as_Log());
+      break;
     case Body::Annotations:
       record = AnnotationsSettled{envelope.body_as_Annotations()->settled(),
                                   Instant{envelope.body_as_Annotations()->at_ms()}};
@@ -324,7 +345,8 @@ flow::Result<Record> from_wire(const Envelope& envelope, const RecordKey& key) {
     case Body::Step:
     case Body::Schedule:
       return error(Errc::refused, "body_type: this kind is of a newer version of flow");
-    case Body::NONE: return error(Errc::invalid, "body: is missing");
+    case Body::NONE:
+      return error(Errc::invalid, "body: is missing");
   }
   if (!record) {
     return error(Errc::refused, "body_type: this kind is of a newer version of flow");

@@ -279,19 +279,32 @@ EnvelopeT to_wire(const Record& record) {
 
 Body body_of(Kind kind) {
   switch (kind) {
-    case Kind::request: return Body::Request;
-    case Kind::cancel: return Body::Cancel;
-    case Kind::guard: return Body::Guard;
-    case Kind::intent: return Body::Intent;
-    case Kind::result: return Body::Result;
-    case Kind::done: return Body::Done;
-    case Kind::verified: return Body::Verified;
-    case Kind::engine: return Body::Engine;
-    case Kind::log: return Body::Log;
-    case Kind::annotations: return Body::Annotations;
-    case Kind::savepoint: return Body::Savepoint;
-    case Kind::step: return Body::Step;
-    case Kind::schedule: return Body::Schedule;
+    case Kind::request:
+      return Body::Request;
+    case Kind::cancel:
+      return Body::Cancel;
+    case Kind::guard:
+      return Body::Guard;
+    case Kind::intent:
+      return Body::Intent;
+    case Kind::result:
+      return Body::Result;
+    case Kind::done:
+      return Body::Done;
+    case Kind::verified:
+      return Body::Verified;
+    case Kind::engine:
+      return Body::Engine;
+    case Kind::log:
+      return Body::Log;
+    case Kind::annotations:
+      return Body::Annotations;
+    case Kind::savepoint:
+      return Body::Savepoint;
+    case Kind::step:
+      return Body::Step;
+    case Kind::schedule:
+      return Body::Schedule;
   }
   return Body::NONE;
 }

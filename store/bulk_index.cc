@@ -27,8 +27,8 @@ void BulkIndex::see(const RecordKey& key, std::string_view value, bool readable)
   const bool settled =
       progress.done && std::includes(progress.verified.begin(), progress.verified.end(),
                                      progress.moved.begin(), progress.moved.end());
-  // A refused or cancelled request has no result; a completed one has had its results before its done, in
-  // one transaction, so a done without any result seen is settled.
+  // A refused or cancelled request has no result; a completed one has had its results before its
+  // done, in one transaction, so a done without any result seen is settled.
   if (settled) {
     requests_.erase(key.id);
   }

@@ -13,8 +13,7 @@ Fact<T> fact_of(const RecordKey& key, const LogRecord& record) {
   }
   auto decoded = decode(key, *record.value);
   if (!decoded) {
-    fact.content =
-        decoded.error().errc == Errc::refused ? Content::newer : Content::unreadable;
+    fact.content = decoded.error().errc == Errc::refused ? Content::newer : Content::unreadable;
     fact.problem = decoded.error().detail;
     return fact;
   }
@@ -29,8 +28,8 @@ Applied verdict(const Fact<T>& fact) {
   return {readable, fact.problem};
 }
 
-// A tombstone makes most facts absent, as if they had never been written: after delete.retention.ms nobody
-// can tell the two apart.
+// A tombstone makes most facts absent, as if they had never been written: after delete.retention.ms
+// nobody can tell the two apart.
 template <typename T>
 Applied put(std::optional<Fact<T>>& slot, Fact<T> fact) {
   const Applied applied = verdict(fact);
@@ -57,10 +56,14 @@ Applied put(std::map<K, Fact<T>>& slots, const K& at, Fact<T> fact) {
 
 Applied apply(RequestFacts& facts, const RecordKey& key, const LogRecord& record) {
   switch (key.kind) {
-    case Kind::request: return put(facts.request, fact_of<Request>(key, record));
-    case Kind::cancel: return put(facts.cancel, fact_of<Cancel>(key, record));
-    case Kind::guard: return put(facts.guard, fact_of<Guard>(key, record));
-    case Kind::intent: return put(facts.intents, key.name, fact_of<Intent>(key, record));
+    case Kind::request:
+      return put(facts.request, fact_of<Request>(key, record));
+    case Kind::cancel:
+      return put(facts.cancel, fact_of<Cancel>(key, record));
+    case Kind::guard:
+      return put(facts.guard, fact_of<Guard>(key, record));
+    case Kind::intent:
+      return put(facts.intents, key.name, fact_of<Intent>(key, record));
     case Kind::verified:
       return put(facts.verified, GroupId{key.name}, fact_of<Verified>(key, record));
     case Kind::result: {
@@ -84,7 +87,8 @@ Applied apply(RequestFacts& facts, const RecordKey& key, const LogRecord& record
     case Kind::annotations:
     case Kind::savepoint:
     case Kind::step:
-    case Kind::schedule: break;
+    case Kind::schedule:
+      break;
   }
   return {};
 }

@@ -10,9 +10,10 @@
 #include "schemas/log_record.h"
 #include "schemas/records.h"
 
-// Everything that is known of one request. Each record is a fact under its key: the last one of a key counts,
-// and what the facts mean is computed from those that are there, never from the order in which they came.
-// That is what makes compaction, which keeps the last record of a key at its own position, change nothing.
+// Everything that is known of one request. Each record is a fact under its key: the last one of a
+// key counts, and what the facts mean is computed from those that are there, never from the order
+// in which they came. That is what makes compaction, which keeps the last record of a key at its
+// own position, change nothing.
 namespace flow::store {
 
 enum class Content : std::uint8_t {
@@ -52,11 +53,12 @@ struct Applied {
   std::string problem;  // where not
 };
 
-// The only way into a request's facts: takes one record under one of its keys. Applying a record twice
-// changes nothing. Returns whether the record could be read.
+// The only way into a request's facts: takes one record under one of its keys. Applying a record
+// twice changes nothing. Returns whether the record could be read.
 Applied apply(RequestFacts& facts, const RecordKey& key, const LogRecord& record);
 
-// The done that counts: the readable one with the lowest leader number; nothing where there is none.
+// The done that counts: the readable one with the lowest leader number; nothing where there is
+// none.
 const Done* closing_done(const RequestFacts& facts);
 
 // What is carried out, or was: the guard record's copy once there is one, else the request itself.

@@ -11,9 +11,9 @@ namespace flow::store {
 class MemoryTables : public Tables {
  public:
   Result<std::optional<std::string>> get(std::string_view key) const override;
-  Result<void> scan(std::string_view prefix,
-                    const std::function<bool(std::string_view, std::string_view)>& row)
-      const override;
+  Result<void> scan(
+      std::string_view prefix,
+      const std::function<bool(std::string_view, std::string_view)>& row) const override;
   Result<void> write(const Batch& batch) override;
   Result<void> flush() override;
 

@@ -20,14 +20,22 @@ bool guard_says_closed(const RequestFacts& facts) {
 
 std::string_view to_string(Phase phase) {
   switch (phase) {
-    case Phase::unknown: return "unknown";
-    case Phase::requested: return "requested";
-    case Phase::unreadable: return "unreadable";
-    case Phase::newer: return "newer";
-    case Phase::waiting: return "waiting";
-    case Phase::moving: return "moving";
-    case Phase::closed: return "closed";
-    case Phase::damaged: return "damaged";
+    case Phase::unknown:
+      return "unknown";
+    case Phase::requested:
+      return "requested";
+    case Phase::unreadable:
+      return "unreadable";
+    case Phase::newer:
+      return "newer";
+    case Phase::waiting:
+      return "waiting";
+    case Phase::moving:
+      return "moving";
+    case Phase::closed:
+      return "closed";
+    case Phase::damaged:
+      return "damaged";
   }
   return "unknown";
 }
@@ -50,19 +58,24 @@ Phase phase_of(const RequestFacts& facts) {
     switch (facts.guard->content) {
       case Content::readable:
         return facts.guard->record->request ? Phase::waiting : Phase::damaged;
-      case Content::newer: return Phase::newer;
+      case Content::newer:
+        return Phase::newer;
       case Content::unreadable:
-      case Content::erased: return Phase::damaged;
+      case Content::erased:
+        return Phase::damaged;
     }
   }
   if (!facts.request) {
     return Phase::unknown;
   }
   switch (facts.request->content) {
-    case Content::readable: return Phase::requested;
-    case Content::newer: return Phase::newer;
+    case Content::readable:
+      return Phase::requested;
+    case Content::newer:
+      return Phase::newer;
     case Content::unreadable:
-    case Content::erased: return Phase::unreadable;
+    case Content::erased:
+      return Phase::unreadable;
   }
   return Phase::unknown;
 }
@@ -75,8 +88,10 @@ std::string damage_of(const RequestFacts& facts) {
     const auto& [leader, fact] = *facts.dones.begin();
     const std::string where = " (record at position " + std::to_string(fact.position.value()) + ")";
     switch (fact.content) {
-      case Content::erased: return "its done record was erased" + where;
-      case Content::newer: return "its done record is of a newer version of flow" + where;
+      case Content::erased:
+        return "its done record was erased" + where;
+      case Content::newer:
+        return "its done record is of a newer version of flow" + where;
       case Content::unreadable:
       case Content::readable:
         return "its done record cannot be read: " + fact.problem + where;
@@ -98,10 +113,12 @@ bool is_open(Phase phase) {
     case Phase::unreadable:
     case Phase::newer:
     case Phase::waiting:
-    case Phase::moving: return true;
+    case Phase::moving:
+      return true;
     case Phase::unknown:
     case Phase::closed:
-    case Phase::damaged: return false;
+    case Phase::damaged:
+      return false;
   }
   return false;
 }
@@ -116,7 +133,8 @@ bool is_unverified(const RequestFacts& facts) {
       return false;
     }
     const auto verified = facts.verified.find(entry.first);
-    // One that cannot be read is left as it is: somebody else's rubbish must not make us write for ever.
+    // One that cannot be read is left as it is: somebody else's rubbish must not make us write for
+    // ever.
     return verified == facts.verified.end() ||
            (verified->second.record && !verified->second.record->last);
   });

@@ -46,7 +46,8 @@ Error error_of(const rocksdb::Status& status, const std::string& what, const std
   return error(Errc::retriable, text);
 }
 
-// RocksDB has no code of its own for a folder that another process holds; its message names the LOCK file.
+// RocksDB has no code of its own for a folder that another process holds; its message names the
+// LOCK file.
 bool is_locked(const rocksdb::Status& status) {
   const std::string text = status.ToString();
   return status.IsIOError() && text.find("LOCK") != std::string::npos &&
@@ -62,7 +63,8 @@ RocksTables::RocksTables(std::string folder, std::unique_ptr<rocksdb::DB> db)
 
 RocksTables::~RocksTables() {
   if (db_) {
-    // What is not on disk yet costs a little reading at the next start, so a failure here is no loss.
+    // What is not on disk yet costs a little reading at the next start, so a failure here is no
+    // loss.
     rocksdb::CancelAllBackgroundWork(db_.get(), true);
     db_->Close().PermitUncheckedError();
   }

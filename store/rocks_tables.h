@@ -12,14 +12,14 @@ struct Options;
 
 namespace flow::store {
 
-// Tables in a RocksDB folder, one column family. The write-ahead log is off: the control topic is the log,
-// and rows and position always stand in one batch, so that a crash costs only the reading again of what was
-// not flushed.
+// Tables in a RocksDB folder, one column family. The write-ahead log is off: the control topic is
+// the log, and rows and position always stand in one batch, so that a crash costs only the reading
+// again of what was not flushed.
 class RocksTables : public Tables {
  public:
-  // `bulk`: made for a rebuild, which writes much and reads nothing (RocksDB's vector memtable); open
-  // again without it before reading. Errc::refused: another process has the folder open; Errc::fatal:
-  // RocksDB calls it corrupt; Errc::retriable: the disk refuses.
+  // `bulk`: made for a rebuild, which writes much and reads nothing (RocksDB's vector memtable);
+  // open again without it before reading. Errc::refused: another process has the folder open;
+  // Errc::fatal: RocksDB calls it corrupt; Errc::retriable: the disk refuses.
   static Result<std::unique_ptr<RocksTables>> open(const std::string& folder, bool bulk);
 
   // Deletes the folder's database. Nobody may have it open.
@@ -28,9 +28,9 @@ class RocksTables : public Tables {
   ~RocksTables() override;
 
   Result<std::optional<std::string>> get(std::string_view key) const override;
-  Result<void> scan(std::string_view prefix,
-                    const std::function<bool(std::string_view, std::string_view)>& row)
-      const override;
+  Result<void> scan(
+      std::string_view prefix,
+      const std::function<bool(std::string_view, std::string_view)>& row) const override;
   Result<void> write(const Batch& batch) override;
   Result<void> flush() override;
 

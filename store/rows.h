@@ -8,14 +8,16 @@
 #include "schemas/ids.h"
 #include "schemas/log_record.h"
 
-// How rows are written: one letter for the table, then the key. A letter once given is never reused.
+// How rows are written: one letter for the table, then the key. A letter once given is never
+// reused.
 namespace flow::store {
 
-inline constexpr char fact_table = 'F';        // F<control key>: position, timestamp, value as read
-inline constexpr char log_table = 'G';         // G<kind>: the same for records of no request
-inline constexpr char open_table = 'O';        // O<request id>: an engine has something left to do
-inline constexpr char unverified_table = 'V';  // V<request id>: closed, lacks a last verified record
-inline constexpr char meta_table = 'M';        // M: position, birth, counters
+inline constexpr char fact_table = 'F';  // F<control key>: position, timestamp, value as read
+inline constexpr char log_table = 'G';   // G<kind>: the same for records of no request
+inline constexpr char open_table = 'O';  // O<request id>: an engine has something left to do
+inline constexpr char unverified_table =
+    'V';                                 // V<request id>: closed, lacks a last verified record
+inline constexpr char meta_table = 'M';  // M: position, birth, counters
 
 inline std::string row_key(char table, std::string_view key) {
   std::string row(1, table);

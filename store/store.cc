@@ -12,7 +12,8 @@ namespace {
 std::string printable(std::string_view key) {
   constexpr std::size_t shown_max = 120;
   std::string out{key.substr(0, shown_max)};
-  std::replace_if(out.begin(), out.end(), [](char c) { return c < ' ' || c == 0x7f; }, '?');
+  std::replace_if(
+      out.begin(), out.end(), [](char c) { return c < ' ' || c == 0x7f; }, '?');
   return out;
 }
 
@@ -57,8 +58,8 @@ Result<void> Store::load() {
     }
     const auto decoded = record->value ? decode(key, *record->value) : error(Errc::invalid, {});
     if (decoded) {
-      leader_ = Leader{std::get<EngineStarted>(decoded.value()),
-                       LeaderNumber{record->position.value()}};
+      leader_ =
+          Leader{std::get<EngineStarted>(decoded.value()), LeaderNumber{record->position.value()}};
     }
   }
   return boost::outcome_v2::success();
@@ -206,16 +207,16 @@ Result<RequestFacts> Store::facts(const RequestId& id) const {
   RequestFacts known;
   known.id = id;
   bool damaged = false;
-  BOOST_OUTCOME_TRY(tables_->scan(
-      row_key(fact_table, id.value() + "/"), [&](std::string_view row, std::string_view value) {
-        const auto record = decode_row(row.substr(1), value);
-        const auto key = decode_key(row.substr(1));
-        damaged = !record || !key;
-        if (!damaged) {
-          store::apply(known, *key, *record);
-        }
-        return !damaged;
-      }));
+  BOOST_OUTCOME_TRY(tables_->scan(row_key(fact_table, id.value() + "/"),
+                                  [&](std::string_view row, std::string_view value) {
+                                    const auto record = decode_row(row.substr(1), value);
+                                    const auto key = decode_key(row.substr(1));
+                                    damaged = !record || !key;
+                                    if (!damaged) {
+                                      store::apply(known, *key, *record);
+                                    }
+                                    return !damaged;
+                                  }));
   if (damaged) {
     return damaged_row(id.value());
   }
@@ -236,9 +237,7 @@ Result<std::vector<RequestId>> ids_in(const Tables& tables, char table) {
 
 }  // namespace
 
-Result<std::vector<RequestId>> Store::open_requests() const {
-  return ids_in(*tables_, open_table);
-}
+Result<std::vector<RequestId>> Store::open_requests() const { return ids_in(*tables_, open_table); }
 
 Result<std::vector<RequestId>> Store::unverified_requests() const {
   return ids_in(*tables_, unverified_table);
@@ -248,8 +247,8 @@ Result<void> Store::each(const std::function<bool(const RequestFacts&)>& visit) 
   std::optional<RequestFacts> known;
   bool damaged = false;
   bool go_on = true;
-  BOOST_OUTCOME_TRY(tables_->scan(
-      row_key(fact_table, {}), [&](std::string_view row, std::string_view value) {
+  BOOST_OUTCOME_TRY(
+      tables_->scan(row_key(fact_table, {}), [&](std::string_view row, std::string_view value) {
         const auto record = decode_row(row.substr(1), value);
         const auto key = decode_key(row.substr(1));
         damaged = !record || !key;

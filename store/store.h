@@ -15,14 +15,15 @@
 #include "store/phase.h"
 #include "store/tables.h"
 
-// The store is a cache of the control topic: facts, indexes and the next position, always in one batch.
-// Deleting it costs a replay. The log is the only way in: rows change because a record was read back.
+// The store is a cache of the control topic: facts, indexes and the next position, always in one
+// batch. Deleting it costs a replay. The log is the only way in: rows change because a record was
+// read back.
 namespace flow::store {
 
 // A record that could not be read: counted, and named once by whoever applied it.
 struct BadRecord {
   LogPosition position;
-  std::string key;      // printable, shortened
+  std::string key;  // printable, shortened
   std::string problem;
 };
 
@@ -41,12 +42,13 @@ struct Leader {
 struct Changes {
   std::map<RequestId, RequestFacts> requests;  // touched, with their facts after it; empty in bulk
   std::vector<BadRecord> bad;
-  std::optional<Leader> leader;                // a new engine record was read
+  std::optional<Leader> leader;  // a new engine record was read
 };
 
 class Store {
  public:
-  // Takes tables that are empty or were written by a store. Errc::fatal and Errc::retriable as Tables.
+  // Takes tables that are empty or were written by a store. Errc::fatal and Errc::retriable as
+  // Tables.
   static Result<std::unique_ptr<Store>> open(std::unique_ptr<Tables> tables);
 
   // Where reading the log goes on.
@@ -61,8 +63,9 @@ class Store {
   // Whether a bulk rebuild was cut off; such a store is to be deleted.
   bool is_half_built() const { return half_built_; }
 
-  // Applies records in the order of the log, and moves next() to `next`. Records before next() are left
-  // out: they were applied. On an error nothing has changed and the same call may be made again.
+  // Applies records in the order of the log, and moves next() to `next`. Records before next() are
+  // left out: they were applied. On an error nothing has changed and the same call may be made
+  // again.
   Result<Changes> apply(std::span<const LogRecord> records, LogPosition next);
 
   // From here to end_bulk no index is kept and nothing may be asked of the store: for a rebuild.

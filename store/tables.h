@@ -15,12 +15,15 @@ namespace flow::store {
 struct Batch {
   std::vector<std::pair<std::string, std::optional<std::string>>> rows;
 
-  void put(std::string key, std::string value) { rows.emplace_back(std::move(key), std::move(value)); }
+  void put(std::string key, std::string value) {
+    rows.emplace_back(std::move(key), std::move(value));
+  }
   void erase(std::string key) { rows.emplace_back(std::move(key), std::nullopt); }
 };
 
-// Ordered rows of bytes. One thread at a time. Errc::fatal: what is on disk cannot be believed (set it
-// aside and rebuild from the log); Errc::retriable: the disk refuses for now (full, for example).
+// Ordered rows of bytes. One thread at a time. Errc::fatal: what is on disk cannot be believed (set
+// it aside and rebuild from the log); Errc::retriable: the disk refuses for now (full, for
+// example).
 class Tables {
  public:
   virtual ~Tables() = default;

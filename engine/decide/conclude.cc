@@ -14,22 +14,26 @@ Duration backoff(int failures) {
 Conclusion conclude(const port::CommitOutcome& outcome, std::size_t requests, int failures,
                     Instant now) {
   switch (outcome.status) {
-    case port::CommitStatus::committed: return {After::read_back, now, {}};
-    case port::CommitStatus::fenced: return {After::prove_leadership, now, {}};
-    case port::CommitStatus::unknown: return {After::settle, now, {}};
-    case port::CommitStatus::aborted: break;
+    case port::CommitStatus::committed:
+      return {After::read_back, now, {}};
+    case port::CommitStatus::fenced:
+      return {After::prove_leadership, now, {}};
+    case port::CommitStatus::unknown:
+      return {After::settle, now, {}};
+    case port::CommitStatus::aborted:
+      break;
   }
   if (outcome.refusals.empty()) {
-    return {outcome.producer_spent ? After::settle : After::look_again, now + backoff(failures), {}};
+    return {
+        outcome.producer_spent ? After::settle : After::look_again, now + backoff(failures), {}};
   }
   if (requests > 1) {
     return {After::each_alone, now, {}};
   }
   // A foreign commit slipped in between the look and ours: the very next look sees it.
   const bool all_changed = std::all_of(
-      outcome.refusals.begin(), outcome.refusals.end(), [](const port::GroupRefusal& refusal) {
-        return refusal.kind == port::RefusalKind::changed;
-      });
+      outcome.refusals.begin(), outcome.refusals.end(),
+      [](const port::GroupRefusal& refusal) { return refusal.kind == port::RefusalKind::changed; });
   const Instant again = all_changed && failures == 0 ? now : now + backoff(failures);
   return {After::look_again, again, outcome.refusals};
 }

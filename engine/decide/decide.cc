@@ -29,12 +29,12 @@ Guard guard_of(const RequestFacts& facts, const Request& request) {
 
 Done done_of(const RequestId& id, DoneOutcome outcome, std::string reason,
              const Situation& situation) {
-  return {id, situation.self.leader, outcome, std::move(reason), situation.now,
-          situation.self.engine};
+  return {
+      id, situation.self.leader, outcome, std::move(reason), situation.now, situation.self.engine};
 }
 
-// Everything that ends without a move ends here. The guard record says so too, so that a done that is lost
-// later leaves a damaged request, never an open one.
+// Everything that ends without a move ends here. The guard record says so too, so that a done that
+// is lost later leaves a damaged request, never an open one.
 Write close(Guard guard, DoneOutcome outcome, std::string reason, const Situation& situation,
             std::vector<GroupResult> results = {}) {
   const RequestId id = guard.id;
@@ -97,9 +97,8 @@ std::vector<port::GroupQuery> queries(const std::vector<Target>& targets) {
 }
 
 const port::GroupView* view_of(const port::Observation& seen, const GroupId& group) {
-  const auto found =
-      std::find_if(seen.groups.begin(), seen.groups.end(),
-                   [&](const port::GroupView& view) { return view.group == group; });
+  const auto found = std::find_if(seen.groups.begin(), seen.groups.end(),
+                                  [&](const port::GroupView& view) { return view.group == group; });
   return found == seen.groups.end() ? nullptr : &*found;
 }
 
@@ -146,16 +145,20 @@ Effect carry_out(Guard guard, const std::vector<Failure>& failures, const Situat
     const auto* view = view_of(*situation.seen, target.group);
     auto plan = plan_group(guard.request->position, *view);
     move.moves.push_back(move_of(target.group, plan));
-    results.emplace_back(GroupResult{guard.id, target.group, situation.self.leader,
-                                     std::move(plan.moves), std::move(plan.identities),
-                                     {}, guard.digest});
+    results.emplace_back(GroupResult{guard.id,
+                                     target.group,
+                                     situation.self.leader,
+                                     std::move(plan.moves),
+                                     std::move(plan.identities),
+                                     {},
+                                     guard.digest});
   }
   const auto outcome =
       failures.empty() ? DoneOutcome::completed : DoneOutcome::completed_with_failures;
-  const std::string reason =
-      failures.empty() ? std::string{}
-                       : std::to_string(failures.size()) + " of " +
-                             std::to_string(guard.targets.size()) + " group(s) failed";
+  const std::string reason = failures.empty()
+                                 ? std::string{}
+                                 : std::to_string(failures.size()) + " of " +
+                                       std::to_string(guard.targets.size()) + " group(s) failed";
   auto done = done_of(guard.id, outcome, reason, situation);
   guard.verdict = Verdict::passed;
   guard.reasons = merge_reasons(std::move(guard.reasons), {}, situation.now);
@@ -178,7 +181,8 @@ Effect judge_all(Guard guard, const RequestFacts& facts, const Situation& situat
   bool all_stood = true;
   std::optional<Instant> stands_at;
   for (const auto& target : guard.targets) {
-    for (auto& one : judge(target, *view_of(*situation.seen, target.group), *guard.request, situation)) {
+    for (auto& one :
+         judge(target, *view_of(*situation.seen, target.group), *guard.request, situation)) {
       if (!one.permanent) {
         passes = false;
       } else if (has_stood(guard, one, situation.now)) {
@@ -222,11 +226,12 @@ Effect decide_accepted(const RequestFacts& facts, const Request& request,
                        const Situation& situation) {
   Guard guard = guard_of(facts, request);
   if (!is_supported(request.position)) {
-    return wait(std::move(guard),
-                {{"position '" + std::string{to_string(request.position.kind)} +
-                      "' needs a newer engine",
-                  {}, false}},
-                {}, facts, situation);
+    return wait(
+        std::move(guard),
+        {{"position '" + std::string{to_string(request.position.kind)} + "' needs a newer engine",
+          {},
+          false}},
+        {}, facts, situation);
   }
   if (guard.targets.empty()) {
     auto resolution = resolve(request, *situation.topology);
@@ -236,9 +241,9 @@ Effect decide_accepted(const RequestFacts& facts, const Request& request,
         return close(std::move(guard), DoneOutcome::refused, holding.text, situation);
       }
       const auto since = stands_since(guard.reasons, holding).value_or(situation.now);
-      const auto again = earliest(resolution.permanent ? std::optional{since + permanent_stands_for}
-                                                       : std::nullopt,
-                                  situation.now + look_again_after);
+      const auto again = earliest(
+          resolution.permanent ? std::optional{since + permanent_stands_for} : std::nullopt,
+          situation.now + look_again_after);
       return wait(std::move(guard), {holding}, again, facts, situation);
     }
     guard.targets = std::move(resolution.targets);
@@ -292,18 +297,19 @@ Effect decide(const RequestFacts& facts, const Situation& situation) {
     case store::Phase::closed:
     case store::Phase::damaged:
     case store::Phase::newer:
-    case store::Phase::moving: return Rest{};
+    case store::Phase::moving:
+      return Rest{};
     case store::Phase::unreadable: {
       Guard guard;
       guard.id = facts.id;
       return close(std::move(guard), DoneOutcome::refused,
-                   "the request at position " +
-                       std::to_string(facts.request->position.value()) +
+                   "the request at position " + std::to_string(facts.request->position.value()) +
                        " cannot be read: " + facts.request->problem,
                    situation);
     }
     case store::Phase::requested:
-    case store::Phase::waiting: return decide_open(facts, situation);
+    case store::Phase::waiting:
+      return decide_open(facts, situation);
   }
   return Rest{};
 }

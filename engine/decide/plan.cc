@@ -23,9 +23,9 @@ PartitionMove plan_partition(const Position& position, const port::PartitionView
 }
 
 void add_identity(std::vector<TopicIdentity>& identities, const port::PartitionView& view) {
-  auto topic =
-      std::find_if(identities.begin(), identities.end(),
-                   [&](const TopicIdentity& known) { return known.topic == view.at.topic; });
+  auto topic = std::find_if(identities.begin(), identities.end(), [&](const TopicIdentity& known) {
+    return known.topic == view.at.topic;
+  });
   if (topic == identities.end()) {
     topic = identities.insert(identities.end(), TopicIdentity{view.at.topic, {}});
   }

@@ -13,8 +13,8 @@ struct Plan {
   std::vector<TopicIdentity> identities;
 };
 
-// Takes the position that was asked and one group's view without problems; returns where each partition
-// goes. Offsets are absolute, never negative, and never beyond the last stable offset.
+// Takes the position that was asked and one group's view without problems; returns where each
+// partition goes. Offsets are absolute, never negative, and never beyond the last stable offset.
 Plan plan_group(const Position& position, const port::GroupView& view);
 
 }  // namespace flow::decide

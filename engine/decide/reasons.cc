@@ -40,7 +40,8 @@ std::string in_use(const port::GroupView& view) {
 
 bool is_permanent(const Error& problem) { return problem.errc == Errc::refused; }
 
-// The first problem of its partitions stands for all of them: a permanent one before one that may pass.
+// The first problem of its partitions stands for all of them: a permanent one before one that may
+// pass.
 std::optional<Error> partition_problem(const port::GroupView& view) {
   std::optional<Error> passing;
   for (const auto& partition : view.partitions) {
@@ -99,9 +100,8 @@ bool says_the_same(const std::vector<Reason>& recorded, const std::vector<Holdin
   const std::size_t wanted = std::min(holding.size(), reasons_kept);
   return static_cast<std::size_t>(standing) == wanted &&
          std::all_of(recorded.begin(), recorded.end(), [&](const Reason& reason) {
-           return reason.until || std::any_of(holding.begin(), holding.end(), [&](const auto& one) {
-                    return same(reason, one);
-                  });
+           return reason.until || std::any_of(holding.begin(), holding.end(),
+                                              [&](const auto& one) { return same(reason, one); });
          });
 }
 
@@ -131,7 +131,8 @@ std::vector<Holding> judge(const Target& target, const port::GroupView& view,
   if (view.state == port::GroupState::active) {
     return {Holding{in_use(view), target.group, false}};
   }
-  // A hold of an engine that died: it takes itself over when this request is held, and ends with its session.
+  // A hold of an engine that died: it takes itself over when this request is held, and ends with
+  // its session.
   if (view.held_by_us && !situation.held && !request.options.hold) {
     return {Holding{view.group.value() + " is still held by an engine of this control topic",
                     target.group, false}};
@@ -139,9 +140,9 @@ std::vector<Holding> judge(const Target& target, const port::GroupView& view,
   const bool named_by_request = !request.groups.empty();
   if (view.state == port::GroupState::missing && named_by_request &&
       !request.options.create_group && !situation.held) {
-    return {Holding{"no consumer group '" + view.group.value() +
-                        "'; --create-group makes it on purpose",
-                    target.group, true}};
+    return {Holding{
+        "no consumer group '" + view.group.value() + "'; --create-group makes it on purpose",
+        target.group, true}};
   }
   return {};
 }

@@ -9,26 +9,28 @@
 namespace flow::decide {
 
 inline constexpr std::size_t reasons_kept = 32;
-// A reason that can never go away refuses a request once it has stood in its guard record for this long.
+// A reason that can never go away refuses a request once it has stood in its guard record for this
+// long.
 inline constexpr Duration permanent_stands_for{10'000};
 
 // A reason that holds at this moment.
 struct Holding {
   std::string text;
-  GroupId group;          // empty: of the whole request
+  GroupId group;  // empty: of the whole request
   bool permanent = false;
 };
 
-// Takes a guard record's reasons and those that hold now; returns what the record must say: reasons that
-// ended get their end, new ones their beginning, those that still hold keep theirs. Oldest first, at most
-// reasons_kept, ended ones dropped first.
+// Takes a guard record's reasons and those that hold now; returns what the record must say: reasons
+// that ended get their end, new ones their beginning, those that still hold keep theirs. Oldest
+// first, at most reasons_kept, ended ones dropped first.
 std::vector<Reason> merge_reasons(std::vector<Reason> recorded, const std::vector<Holding>& holding,
                                   Instant now);
 
 // Whether `recorded` says just what holds now.
 bool says_the_same(const std::vector<Reason>& recorded, const std::vector<Holding>& holding);
 
-// Since when this reason has stood in the guard record without a break; nothing: it does not stand there.
+// Since when this reason has stood in the guard record without a break; nothing: it does not stand
+// there.
 std::optional<Instant> stands_since(const std::vector<Reason>& recorded, const Holding& holding);
 
 // Takes what was seen of one target; returns why it cannot be moved now. Empty: it can.

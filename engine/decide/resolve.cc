@@ -17,8 +17,7 @@ std::vector<const port::Pipeline*> pipelines_named(const Request& request,
                                                    const port::Topology& topology) {
   std::vector<const port::Pipeline*> found;
   for (const auto& pipeline : topology.pipelines) {
-    const bool same_namespace = request.namespace_name.empty() ||
-                                pipeline.namespace_name.empty() ||
+    const bool same_namespace = request.namespace_name.empty() || pipeline.namespace_name.empty() ||
                                 pipeline.namespace_name == request.namespace_name;
     if (pipeline.name == request.pipeline && same_namespace) {
       found.push_back(&pipeline);
@@ -84,8 +83,8 @@ Resolution resolve_pipeline(const Request& request, const port::Topology& topolo
   Resolution resolution;
   const auto found = pipelines_named(request, topology);
   if (found.empty()) {
-    resolution.problem = "no pipeline '" + request.pipeline + "' in namespace '" +
-                         request.namespace_name + "'";
+    resolution.problem =
+        "no pipeline '" + request.pipeline + "' in namespace '" + request.namespace_name + "'";
   } else if (found.size() > 1) {
     resolution.problem = "pipeline '" + request.pipeline + "' is in " +
                          std::to_string(found.size()) + " namespaces; name one (-n)";
@@ -96,7 +95,8 @@ Resolution resolve_pipeline(const Request& request, const port::Topology& topolo
       add_inlets(resolution.targets, *found.front(), streamlet);
     }
     if (resolution.targets.empty()) {
-      resolution.problem = "pipeline " + request.pipeline + " has no streamlets with inlets to reset";
+      resolution.problem =
+          "pipeline " + request.pipeline + " has no streamlets with inlets to reset";
     }
   }
   if (resolution.problem.empty()) {
@@ -160,15 +160,24 @@ bool is_supported(const Position& position) { return position.kind == PositionKi
 
 std::string_view to_string(PositionKind kind) {
   switch (kind) {
-    case PositionKind::earliest: return "earliest";
-    case PositionKind::latest: return "latest";
-    case PositionKind::offset: return "offset";
-    case PositionKind::instant: return "instant";
-    case PositionKind::shift: return "shift";
-    case PositionKind::current: return "current";
-    case PositionKind::group: return "group";
-    case PositionKind::savepoint: return "savepoint";
-    case PositionKind::file: return "file";
+    case PositionKind::earliest:
+      return "earliest";
+    case PositionKind::latest:
+      return "latest";
+    case PositionKind::offset:
+      return "offset";
+    case PositionKind::instant:
+      return "instant";
+    case PositionKind::shift:
+      return "shift";
+    case PositionKind::current:
+      return "current";
+    case PositionKind::group:
+      return "group";
+    case PositionKind::savepoint:
+      return "savepoint";
+    case PositionKind::file:
+      return "file";
   }
   return "unknown";
 }

@@ -61,9 +61,9 @@ Found compare_all(const GroupResult& result, const port::GroupView& view) {
     if (!move.after) {
       continue;
     }
-    const auto at = std::find_if(
-        view.partitions.begin(), view.partitions.end(),
-        [&](const port::PartitionView& partition) { return partition.at == move.at; });
+    const auto at =
+        std::find_if(view.partitions.begin(), view.partitions.end(),
+                     [&](const port::PartitionView& partition) { return partition.at == move.at; });
     if (at == view.partitions.end()) {
       found.any_missing = true;
     } else {
@@ -117,9 +117,9 @@ Verified ended_by_a_later_move(const GroupResult& result, const Verified* record
 port::GroupQuery query_of(const GroupResult& result) {
   port::GroupQuery query{result.group, {}};
   for (const auto& move : result.moves) {
-    auto topic = std::find_if(
-        query.topics.begin(), query.topics.end(),
-        [&](const TopicSelection& known) { return known.name == move.at.topic; });
+    auto topic =
+        std::find_if(query.topics.begin(), query.topics.end(),
+                     [&](const TopicSelection& known) { return known.name == move.at.topic; });
     if (topic == query.topics.end()) {
       topic = query.topics.insert(query.topics.end(), TopicSelection{move.at.topic, {}});
     }
@@ -158,8 +158,8 @@ std::optional<Verified> verify(const GroupResult& result, const Verified* record
   if (recorded != nullptr) {
     verified.contested = recorded->contested;
     verified.unstable = recorded->unstable;
-    // Members that were seen once explain whatever is found later; and offsets that changed without any
-    // member are not explained by one that comes afterwards.
+    // Members that were seen once explain whatever is found later; and offsets that changed without
+    // any member are not explained by one that comes afterwards.
     const bool sticks =
         recorded->standing == Standing::started || recorded->standing == Standing::superseded;
     if (sticks) {
@@ -193,9 +193,9 @@ Effect decide_verification(const store::RequestFacts& facts,
     if (situation.seen == nullptr) {
       continue;
     }
-    const auto view = std::find_if(
-        situation.seen->groups.begin(), situation.seen->groups.end(),
-        [&](const port::GroupView& seen) { return seen.group == result->group; });
+    const auto view =
+        std::find_if(situation.seen->groups.begin(), situation.seen->groups.end(),
+                     [&](const port::GroupView& seen) { return seen.group == result->group; });
     if (view == situation.seen->groups.end()) {
       continue;
     }

@@ -12,13 +12,14 @@ class GroupGateway {
   virtual ~GroupGateway() = default;
 
   // Looks at groups, their offsets on the selected partitions and those partitions' bounds; changes
-  // nothing. What goes wrong with one group stands in its view; an error is returned only where nothing
-  // could be seen at all (Errc::unreachable). Within 10 s.
+  // nothing. What goes wrong with one group stands in its view; an error is returned only where
+  // nothing could be seen at all (Errc::unreachable). Within 10 s.
   virtual boost::asio::awaitable<Result<Observation>> observe(ObserveRequest request) = 0;
 
   // Joins every group as its only member, with all partitions, paused. Takes the broker's
-  // group.initial.rebalance.delay.ms, all groups side by side; gives up after 30 s. Errc::retriable:
-  // somebody else is or came in. The hold ends with release or with its last owner.
+  // group.initial.rebalance.delay.ms, all groups side by side; gives up after 30 s.
+  // Errc::retriable: somebody else is or came in. The hold ends with release or with its last
+  // owner.
   virtual boost::asio::awaitable<Result<std::shared_ptr<Hold>>> hold(
       std::vector<GroupQuery> groups) = 0;
 

@@ -29,7 +29,8 @@ struct Pipeline {
 };
 
 struct Topology {
-  // Whether it was read whole; while false, what it lacks may still come, and nothing is refused for good.
+  // Whether it was read whole; while false, what it lacks may still come, and nothing is refused
+  // for good.
   bool whole = false;
   std::string source;   // for people: the file's name, or "kubernetes", or "none"
   std::string problem;  // for people: why it is not whole

@@ -32,9 +32,9 @@ struct LogState {
   std::int32_t min_insync_replicas = 0;
   bool unclean_leader_election = false;
   Duration delete_retention;
-  LogPosition start;            // log start
-  LogPosition last_stable;      // what read_committed can see
-  LogPosition high_watermark;   // larger than last_stable while a transaction is open
+  LogPosition start;           // log start
+  LogPosition last_stable;     // what read_committed can see
+  LogPosition high_watermark;  // larger than last_stable while a transaction is open
 };
 
 enum class Role : std::uint8_t { follower, leader };
@@ -59,8 +59,8 @@ struct PartitionBefore {
   std::optional<Committed> committed;
 };
 
-// A group whose membership keeps everybody else out, until it is released (KIP-447's idea of fencing a
-// consumer by its group metadata, used with a member that never fetches).
+// A group whose membership keeps everybody else out, until it is released (KIP-447's idea of
+// fencing a consumer by its group metadata, used with a member that never fetches).
 class Hold {
  public:
   Hold() = default;
@@ -103,10 +103,10 @@ struct GroupRefusal {
 
 struct CommitOutcome {
   CommitStatus status = CommitStatus::aborted;
-  bool producer_spent = false;           // open_producer must be called before the next commit
-  std::vector<LogPosition> positions;    // committed: of each record, in the transaction's order
-  std::vector<GroupRefusal> refusals;    // aborted because of these groups
-  std::optional<Error> error;            // aborted, unknown or fenced for another reason
+  bool producer_spent = false;         // open_producer must be called before the next commit
+  std::vector<LogPosition> positions;  // committed: of each record, in the transaction's order
+  std::vector<GroupRefusal> refusals;  // aborted because of these groups
+  std::optional<Error> error;          // aborted, unknown or fenced for another reason
 };
 
 struct GroupQuery {
@@ -132,16 +132,18 @@ struct PartitionView {
   std::int64_t start = 0;              // log start
   std::int64_t last_stable = 0;
   // Set: nothing above is to be believed. Errc::retriable: try again (a transaction is pending, the
-  // coordinator is loading); Errc::refused: will not change by itself (no such topic, missing right).
+  // coordinator is loading); Errc::refused: will not change by itself (no such topic, missing
+  // right).
   std::optional<Error> problem;
 };
 
 struct GroupView {
   GroupId group;
   GroupState state = GroupState::missing;
-  std::string state_name;       // Kafka's own word: Stable, PreparingRebalance, Empty, Dead ...
-  std::vector<Member> members;  // where the broker names them; our own holders are in held_by_us instead
-  bool held_by_us = false;      // a holder of ours is a member (or was, and its session has not ended)
+  std::string state_name;  // Kafka's own word: Stable, PreparingRebalance, Empty, Dead ...
+  std::vector<Member>
+      members;  // where the broker names them; our own holders are in held_by_us instead
+  bool held_by_us = false;  // a holder of ours is a member (or was, and its session has not ended)
   std::optional<Error> problem;  // as PartitionView::problem, for the group or one of its topics
   std::vector<PartitionView> partitions;
 };

@@ -35,8 +35,8 @@ struct Term {
   port::GuardSupport guard = port::GuardSupport::checked;
 };
 
-// What the engine's coroutines share. One loop thread; nothing here is held across a co_await without being
-// looked at again after it.
+// What the engine's coroutines share. One loop thread; nothing here is held across a co_await
+// without being looked at again after it.
 struct Context {
   Context(const Settings& settings_in, Ports ports_in, TablesSource& tables,
           std::shared_ptr<spdlog::logger> log_in)
@@ -51,11 +51,11 @@ struct Context {
   StoreKeeper keeper;
   WorkBook book;
 
-  std::optional<Term> term;      // set: leading, and everything before the term's record was applied
-  AsyncMutex producer;           // one transaction, or one new producer, at a time
-  bool settle_wanted = false;    // the producer is spent, or an outcome is unknown
-  bool fenced = false;           // another engine may lead
-  bool caught_up = false;        // the log's end was reached once
+  std::optional<Term> term;    // set: leading, and everything before the term's record was applied
+  AsyncMutex producer;         // one transaction, or one new producer, at a time
+  bool settle_wanted = false;  // the producer is spent, or an outcome is unknown
+  bool fenced = false;         // another engine may lead
+  bool caught_up = false;      // the log's end was reached once
   bool stopping = false;
   std::optional<Error> failure;  // why the engine ends by itself
 
@@ -96,7 +96,8 @@ struct Context {
   }
 };
 
-// Commits `transaction` in `term`, or says aborted because the term has ended. Remembers a spent producer.
+// Commits `transaction` in `term`, or says aborted because the term has ended. Remembers a spent
+// producer.
 boost::asio::awaitable<port::CommitOutcome> transact(Context& context, Term term,
                                                      port::Transaction transaction);
 

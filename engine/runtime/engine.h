@@ -19,11 +19,12 @@ class Engine {
   Engine(const Settings& settings, Ports ports, TablesSource& tables,
          std::shared_ptr<spdlog::logger> log);
 
-  // Runs until stop is called or the engine cannot go on. An error says why it ended by itself, in a line
-  // for people.
+  // Runs until stop is called or the engine cannot go on. An error says why it ended by itself, in
+  // a line for people.
   boost::asio::awaitable<Result<void>> run();
 
-  // Finishes or aborts what is in hand and makes run return. May be called more than once, on the loop.
+  // Finishes or aborts what is in hand and makes run return. May be called more than once, on the
+  // loop.
   void stop() { context_.request_stop(); }
 
   const Context& context() const { return context_; }

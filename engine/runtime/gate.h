@@ -14,7 +14,8 @@ namespace flow::engine {
 // Owns the coroutines spawned through it: none outlives `drained`.
 class Gate {
  public:
-  // `on_failure` is told what a coroutine threw; coroutines throw only when something is wrong with us.
+  // `on_failure` is told what a coroutine threw; coroutines throw only when something is wrong with
+  // us.
   explicit Gate(std::function<void(const std::string&)> on_failure)
       : on_failure_(std::move(on_failure)) {}
 

@@ -19,8 +19,7 @@ awaitable<void> HeldLane::wait_until_verified(RequestId id) {
     if (work == nullptr || !work->facts.verified.empty()) {
       co_return;
     }
-    co_await wait_for(context_, context_.held_work,
-                      context_.ports.clock.now() + Duration{1'000});
+    co_await wait_for(context_, context_.held_work, context_.ports.clock.now() + Duration{1'000});
   }
 }
 

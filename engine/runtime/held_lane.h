@@ -4,8 +4,8 @@
 
 namespace flow::engine {
 
-// Carries out requests that asked to be held, one after another: join, look while held, move, look again,
-// leave. Beside the reconciler, so that the broker's rebalance delay holds up nobody else.
+// Carries out requests that asked to be held, one after another: join, look while held, move, look
+// again, leave. Beside the reconciler, so that the broker's rebalance delay holds up nobody else.
 class HeldLane {
  public:
   explicit HeldLane(Context& context) : context_(context) {}
@@ -15,7 +15,8 @@ class HeldLane {
 
  private:
   boost::asio::awaitable<void> carry_out(Term term, RequestId id);
-  boost::asio::awaitable<void> while_held(Term term, RequestId id, std::shared_ptr<port::Hold> hold);
+  boost::asio::awaitable<void> while_held(Term term, RequestId id,
+                                          std::shared_ptr<port::Hold> hold);
   boost::asio::awaitable<void> wait_until_verified(RequestId id);
   std::optional<RequestId> next() const;
 

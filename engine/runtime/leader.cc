@@ -56,8 +56,8 @@ awaitable<Result<LogPosition>> Leader::append(Record record) {
   co_return outcome.error.value_or(error(Errc::unknown, "append to the control topic: no answer"));
 }
 
-// A foreign transaction that is open on the topic hides what was committed behind it; its own time-out ends
-// it, within 15 minutes by Kafka's default.
+// A foreign transaction that is open on the topic hides what was committed behind it; its own
+// time-out ends it, within 15 minutes by Kafka's default.
 awaitable<Result<void>> Leader::wait_until_applied(LogPosition position) {
   const Instant began = context_.ports.clock.now();
   Instant told = began;
@@ -99,9 +99,9 @@ awaitable<Result<void>> Leader::begin_term() {
   context_.settle_wanted = false;
   const Instant now = context_.ports.clock.now();
   const auto& settings = context_.settings;
-  BOOST_OUTCOME_CO_TRY(const auto position,
-                       co_await append(EngineStarted{settings.engine_id, settings.host,
-                                                     settings.version, now, {}}));
+  BOOST_OUTCOME_CO_TRY(
+      const auto position,
+      co_await append(EngineStarted{settings.engine_id, settings.host, settings.version, now, {}}));
   fail_point("engine-record-committed");
   BOOST_OUTCOME_CO_TRY(co_await wait_until_applied(position));
   BOOST_OUTCOME_CO_TRY(co_await write_birth());
@@ -119,11 +119,11 @@ awaitable<Result<void>> Leader::begin_term() {
   co_return boost::outcome_v2::success();
 }
 
-// A fenced producer proves nothing: a lone engine that was paused beyond its transaction's time-out is fenced
-// too, and a woken one still believes that it owns partition 0. The group's coordinator knows.
+// A fenced producer proves nothing: a lone engine that was paused beyond its transaction's time-out
+// is fenced too, and a woken one still believes that it owns partition 0. The group's coordinator
+// knows.
 awaitable<void> Leader::prove() {
-  const auto confirmed =
-      co_await context_.ports.leadership.confirm(context_.keeper.store().next());
+  const auto confirmed = co_await context_.ports.leadership.confirm(context_.keeper.store().next());
   if (confirmed && confirmed.value()) {
     context_.fenced = false;
     context_.log->info("the producer was fenced, but this engine still owns the control topic");

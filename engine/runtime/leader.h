@@ -6,10 +6,10 @@ namespace flow::engine {
 
 // Begins and ends terms.
 //
-//   follower --owns partition 0--> begin: new producer, engine record, apply until it came back --> leading
-//   leading --producer spent, outcome unknown--> begin again
-//   leading --fenced--> prove: commit a position as this member; taken: begin again; refused: follower
-//   leading --partition 0 revoked--> follower
+//   follower --owns partition 0--> begin: new producer, engine record, apply until it came back -->
+//   leading leading --producer spent, outcome unknown--> begin again leading --fenced--> prove:
+//   commit a position as this member; taken: begin again; refused: follower leading --partition 0
+//   revoked--> follower
 class Leader {
  public:
   explicit Leader(Context& context) : context_(context) {}

@@ -11,8 +11,8 @@ using boost::asio::awaitable;
 
 namespace {
 
-// A transaction of more requests moves faster, but the window between the first offsets and the commit
-// grows with each; measured: 8 move 1,078 a second with a window of 5 ms.
+// A transaction of more requests moves faster, but the window between the first offsets and the
+// commit grows with each; measured: 8 move 1,078 a second with a window of 5 ms.
 constexpr std::size_t moves_together_max = 8;
 constexpr std::size_t looks_together_max = 16;
 
@@ -70,7 +70,8 @@ void settle_works(Context& context, const std::vector<RequestId>& ids,
         work->failures = 0;
         work->refusals.clear();
         break;
-      case decide::After::each_alone: break;
+      case decide::After::each_alone:
+        break;
       case decide::After::look_again:
         work->next_at = conclusion.again;
         work->refusals = std::move(conclusion.remembered);
@@ -136,8 +137,8 @@ awaitable<bool> Reconciler::carry_out(Term term, std::vector<Decided> some) {
 awaitable<void> Reconciler::move_all(Term term, std::vector<Decided> moves) {
   for (std::size_t at = 0; at < moves.size(); at += moves_together_max) {
     const auto begin = moves.begin() + static_cast<std::ptrdiff_t>(at);
-    const auto end =
-        moves.begin() + static_cast<std::ptrdiff_t>(std::min(moves.size(), at + moves_together_max));
+    const auto end = moves.begin() +
+                     static_cast<std::ptrdiff_t>(std::min(moves.size(), at + moves_together_max));
     std::vector<Decided> some{begin, end};
     const bool settled = co_await carry_out(term, some);
     for (auto& one : some) {

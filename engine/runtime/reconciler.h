@@ -7,7 +7,8 @@
 
 namespace flow::engine {
 
-// Decides open requests and carries out what was decided: the only coroutine that begins a guarded move.
+// Decides open requests and carries out what was decided: the only coroutine that begins a guarded
+// move.
 class Reconciler {
  public:
   explicit Reconciler(Context& context) : context_(context) {}

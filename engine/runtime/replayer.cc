@@ -23,11 +23,13 @@ awaitable<Result<port::LogState>> Replayer::describe_patiently() {
   co_return error(Errc::cancelled, "stopped while it waited for the broker");
 }
 
-// The record at the store's birth position says whether this is the log that the store was read from.
+// The record at the store's birth position says whether this is the log that the store was read
+// from.
 awaitable<Result<bool>> Replayer::birth_stands(port::LogState log) {
   const auto birth = context_.keeper.store().birth();
   if (!birth) {
-    // A store that was read from a log without a birth record: nothing but its length speaks for it.
+    // A store that was read from a log without a birth record: nothing but its length speaks for
+    // it.
     co_return context_.keeper.store().next() <= log.high_watermark;
   }
   if (birth->position < log.start || birth->position >= log.last_stable) {
@@ -176,7 +178,8 @@ awaitable<void> Replayer::survive(Error problem) {
     last_problem_ = problem.detail;
     context_.log->warn("waiting: {}", problem.detail);
   }
-  co_await wait_for(context_, context_.stop, context_.ports.clock.now() + decide::backoff(failures_));
+  co_await wait_for(context_, context_.stop,
+                    context_.ports.clock.now() + decide::backoff(failures_));
   ++failures_;
 }
 
@@ -228,7 +231,8 @@ awaitable<void> Replayer::run() {
   if (context_.keeper.store().in_bulk()) {
     co_return;  // half built: it is rebuilt at the next start
   }
-  auto saved = context_.caught_up ? checkpoint_if_due(dirty_) : Result<void>{boost::outcome_v2::success()};
+  auto saved =
+      context_.caught_up ? checkpoint_if_due(dirty_) : Result<void>{boost::outcome_v2::success()};
   if (!saved) {
     context_.log->warn("{}", saved.error().detail);
   }

@@ -9,8 +9,9 @@ class Replayer {
  public:
   explicit Replayer(Context& context) : context_(context) {}
 
-  // Opens the store and holds it against the log. Waits while the broker is away, and says so. Fails where
-  // this engine must not go on: another process has the store, or the log lost what the store knows.
+  // Opens the store and holds it against the log. Waits while the broker is away, and says so.
+  // Fails where this engine must not go on: another process has the store, or the log lost what the
+  // store knows.
   boost::asio::awaitable<Result<void>> prepare();
 
   // Reads and applies until the engine stops.

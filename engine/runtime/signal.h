@@ -7,8 +7,9 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <deque>
 
-// Ways for coroutines of one loop thread to wait for each other. The timers live in the waiting coroutines'
-// frames, never in the objects waited on, so that a loop may be destroyed with coroutines still waiting.
+// Ways for coroutines of one loop thread to wait for each other. The timers live in the waiting
+// coroutines' frames, never in the objects waited on, so that a loop may be destroyed with
+// coroutines still waiting.
 namespace flow::engine {
 
 // Wakes one waiting coroutine. Sticky: a notify that nobody waits for ends the next wait at once.

@@ -39,8 +39,7 @@ Result<void> StoreKeeper::rebuild(const std::string& why) {
 Result<void> StoreKeeper::replace_damaged(const std::string& why) {
   store_.reset();
   BOOST_OUTCOME_TRY(const auto where, source_.set_aside());
-  say_("the store is damaged (" + why + "): set aside as '" + where +
-       "' and rebuilt from the log");
+  say_("the store is damaged (" + why + "): set aside as '" + where + "' and rebuilt from the log");
   return open_tables(false);
 }
 
@@ -133,11 +132,19 @@ Result<std::vector<std::string>> known_only_to(const store::Store& store, LogPos
         beyond(fact, kind);
       }
     };
-    if (facts.request) { beyond(*facts.request, "request"); }
-    if (facts.cancel) { beyond(*facts.cancel, "cancel"); }
-    if (facts.guard) { beyond(*facts.guard, "guard"); }
+    if (facts.request) {
+      beyond(*facts.request, "request");
+    }
+    if (facts.cancel) {
+      beyond(*facts.cancel, "cancel");
+    }
+    if (facts.guard) {
+      beyond(*facts.guard, "guard");
+    }
     all_beyond(facts.intents, "intent");
-    for (const auto& [group, copies] : facts.results) { all_beyond(copies, "result"); }
+    for (const auto& [group, copies] : facts.results) {
+      all_beyond(copies, "result");
+    }
     all_beyond(facts.dones, "done");
     all_beyond(facts.verified, "verified");
     if (!kinds.empty()) {

@@ -15,7 +15,8 @@ namespace flow::engine {
 class TablesSource {
  public:
   virtual ~TablesSource() = default;
-  // Errc::refused: another process has them; Errc::fatal: damaged; Errc::retriable: the disk refuses.
+  // Errc::refused: another process has them; Errc::fatal: damaged; Errc::retriable: the disk
+  // refuses.
   virtual Result<std::unique_ptr<store::Tables>> open(bool bulk) = 0;
   // Moves damaged tables out of the way and returns where they are now.
   virtual Result<std::string> set_aside() = 0;
@@ -23,7 +24,8 @@ class TablesSource {
   virtual Result<void> destroy() = 0;
 };
 
-// The store with its life cycle: opened, rebuilt when it cannot serve, set aside when it is damaged.
+// The store with its life cycle: opened, rebuilt when it cannot serve, set aside when it is
+// damaged.
 class StoreKeeper {
  public:
   // `say` is told, in a line for people, whenever a store is rebuilt or set aside and why.
@@ -66,13 +68,14 @@ class RocksSource : public TablesSource {
   std::string folder_;
 };
 
-// Why a store cannot serve this log; empty where it can. `birth_stands`: the record at the store's birth
-// position is its birth record. Design 3: another log, or a store older than the log's tombstones.
+// Why a store cannot serve this log; empty where it can. `birth_stands`: the record at the store's
+// birth position is its birth record. Design 3: another log, or a store older than the log's
+// tombstones.
 std::string why_rebuild(const store::Store& store, const port::LogState& log, bool birth_stands,
                         Instant now);
 
-// Requests that the store knows from records at or beyond `end`, which the log no longer has: one line
-// each, for people.
+// Requests that the store knows from records at or beyond `end`, which the log no longer has: one
+// line each, for people.
 Result<std::vector<std::string>> known_only_to(const store::Store& store, LogPosition end);
 
 }  // namespace flow::engine

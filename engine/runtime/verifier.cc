@@ -62,8 +62,7 @@ awaitable<void> Verifier::write(Term term, std::vector<RequestId> ids,
 
 awaitable<void> Verifier::round(Term term) {
   Round round;
-  for (const auto& id :
-       context_.book.due_unverified(context_.ports.clock.now(), together_max)) {
+  for (const auto& id : context_.book.due_unverified(context_.ports.clock.now(), together_max)) {
     sort(context_, id, decide_one(context_, *context_.book.find(id), nullptr), round);
   }
   if (!round.looking.empty()) {

@@ -13,18 +13,19 @@
 
 namespace flow::engine {
 
-// One request that the engine has something left to do for. Kept in memory only: a new process, and a new
-// leader number, begin from the facts.
+// One request that the engine has something left to do for. Kept in memory only: a new process, and
+// a new leader number, begin from the facts.
 struct Work {
   store::RequestFacts facts;
   std::vector<GroupId> groups;
   Instant asked_at;
-  Instant next_at;                        // not to be decided before
-  std::optional<LogPosition> in_hand;     // a transaction's last record: not decided before it was read back
-  bool joining = false;                   // the held lane has it
-  int failures = 0;                       // attempts in a row that came to nothing
+  Instant next_at;  // not to be decided before
+  std::optional<LogPosition>
+      in_hand;           // a transaction's last record: not decided before it was read back
+  bool joining = false;  // the held lane has it
+  int failures = 0;      // attempts in a row that came to nothing
   std::vector<port::GroupRefusal> refusals;
-  std::optional<Instant> last_look;       // verification
+  std::optional<Instant> last_look;  // verification
 
   bool is_free(Instant now) const { return !in_hand && !joining && next_at <= now; }
 };
@@ -32,8 +33,8 @@ struct Work {
 // All of them, and the order among those that share a group: (asked at, id).
 class WorkBook {
  public:
-  // Takes a request's facts as they are now: begins, changes or ends its work. `topology` tells the groups of
-  // one that is not accepted yet.
+  // Takes a request's facts as they are now: begins, changes or ends its work. `topology` tells the
+  // groups of one that is not accepted yet.
   void update(const store::RequestFacts& facts, const port::Topology& topology);
 
   // The records up to `next` have been read back.
