@@ -9,6 +9,8 @@ function(flow_settings target)
   if(FLOW_SANITIZE)
     target_compile_options(${target} PUBLIC -fsanitize=address,undefined -fno-omit-frame-pointer
                                             -fno-sanitize-recover=undefined)
+    # g++ 12 takes Asio's own pair of allocation functions for mismatched once the sanitizer keeps them apart.
+    target_compile_options(${target} PRIVATE -Wno-mismatched-new-delete)
     target_link_options(${target} PUBLIC -fsanitize=address,undefined)
   endif()
 endfunction()
