@@ -65,6 +65,7 @@ struct Context {
   Signal held_work;    // for the held lane
   Signal verify_work;  // for the verifier
   Signal stop;         // for whoever watches the role
+  Signal reading;      // for the replayer: stopping
   Signal ended;        // for run: stopping or failure
 
   void wake_workers() {
@@ -84,6 +85,7 @@ struct Context {
     applied.notify();
     leading.notify();
     stop.notify();
+    reading.notify();
     ended.notify();
     wake_workers();
   }

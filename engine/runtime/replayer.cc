@@ -1,6 +1,7 @@
 #include "engine/runtime/replayer.h"
 
 #include "engine/decide/conclude.h"
+#include "engine/decide/version.h"
 #include "schemas/codec.h"
 
 namespace flow::engine {
@@ -129,6 +130,19 @@ void Replayer::on_changes(const store::Changes& changes) {
   }
 }
 
+// Only an engine writes engine records; a newer one may say that older ones must not go on.
+void Replayer::obey_newer_engine() {
+  const auto& leader = context_.keeper.store().leader();
+  if (context_.caught_up && leader &&
+      decide::is_older(context_.settings.version, leader->engine.stop_older_than)) {
+    context_.fail(error(Errc::refused, "engine " + leader->engine.engine +
+                                           " says that engines older than " +
+                                           leader->engine.stop_older_than +
+                                           " must stop, and this one is " +
+                                           context_.settings.version + ": upgrade it"));
+  }
+}
+
 Result<void> Replayer::reach_end() {
   if (context_.keeper.store().in_bulk()) {
     BOOST_OUTCOME_TRY(context_.keeper.end_bulk());
@@ -136,6 +150,7 @@ Result<void> Replayer::reach_end() {
   }
   const bool first = !context_.caught_up;
   context_.caught_up = true;
+  obey_newer_engine();
   return checkpoint_if_due(first);
 }
 
@@ -178,7 +193,7 @@ awaitable<void> Replayer::survive(Error problem) {
     last_problem_ = problem.detail;
     context_.log->warn("waiting: {}", problem.detail);
   }
-  co_await wait_for(context_, context_.stop,
+  co_await wait_for(context_, context_.reading,
                     context_.ports.clock.now() + decide::backoff(failures_));
   ++failures_;
 }
@@ -189,6 +204,9 @@ awaitable<void> Replayer::apply(port::LogBatch batch) {
     if (applied) {
       dirty_ = dirty_ || !batch.records.empty();
       on_changes(applied.value());
+      if (applied.value().leader) {
+        obey_newer_engine();
+      }
       context_.book.read_back(context_.keeper.store().next());
       if (!batch.records.empty() || applied.value().leader) {
         context_.applied.notify();

@@ -24,6 +24,7 @@ class Replayer {
   boost::asio::awaitable<void> apply(port::LogBatch batch);
   boost::asio::awaitable<void> survive(Error problem);
   Result<void> reach_end();
+  void obey_newer_engine();
   void on_changes(const store::Changes& changes);
   Result<void> load_book();
   Result<void> checkpoint_if_due(bool forced);

@@ -7,6 +7,8 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <deque>
 
+#include "schemas/error.h"
+
 // Ways for coroutines of one loop thread to wait for each other. The timers live in the waiting
 // coroutines' frames, never in the objects waited on, so that a loop may be destroyed with
 // coroutines still waiting.
@@ -37,6 +39,7 @@ class Signal {
  private:
   struct Registration {
     Registration(Signal& signal, boost::asio::steady_timer& timer) : signal_(signal) {
+      FLOW_ASSERT(signal_.waiter_ == nullptr, "two coroutines wait for one signal");
       signal_.waiter_ = &timer;
     }
     ~Registration() { signal_.waiter_ = nullptr; }
