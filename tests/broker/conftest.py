@@ -13,6 +13,7 @@ sys.path.insert(0, os.path.dirname(__file__))
 from support.broker import QUICK, Broker  # noqa: E402
 from support.control import ControlTopic  # noqa: E402
 from support.flow import Engine, Flow  # noqa: E402
+from support.scenario import Orders  # noqa: E402
 from support.world import World  # noqa: E402
 
 SEED = int(os.environ.get("FLOW_TEST_SEED", "0")) or random.SystemRandom().randrange(1, 2**31)
@@ -107,3 +108,11 @@ def engine(control, new_engine) -> Engine:
     one = new_engine().start()
     one.wait_leading()
     return one
+
+
+@pytest.fixture
+def orders(world, fresh) -> Orders:
+    """A topic with 3 partitions of 20 records; its groups stand at the end."""
+    topic = world.create_topic(fresh("orders"), 3)
+    world.fill(topic, 20)
+    return Orders(world, topic, 3, 20, fresh)

@@ -71,6 +71,12 @@ def request(request_id: str, groups: list[str], topics: list[str], position: str
     return pack("Request", table)
 
 
+def cancel(request_id: str) -> bytes:
+    table = module("Cancel").CancelT()
+    table.id = request_id
+    return pack("Cancel", table)
+
+
 def outcome_name(number: int) -> str:
     """The schema's name of a done record's outcome."""
     names = {value: name for name, value in vars(module("Outcome").Outcome).items() if not name.startswith("_")}

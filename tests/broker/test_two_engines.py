@@ -1,0 +1,95 @@
+"""Promise 3: one leads, the others follow, and a leader that comes back from the dead does nothing."""
+import time
+
+import pytest
+
+from support.process import wait_until
+from support.scenario import ask, check_moved_once, wait_done
+
+TAKE_OVER_S = 10
+
+
+def start_two(new_engine, fail_point=""):
+    first = new_engine(fail_point).start()
+    first.wait_leading()
+    second = new_engine().start()
+    assert "following" in second.log()
+    return first, second
+
+
+def test_the_other_executes_the_next_request_when_the_leader_is_killed(world, flow, control, orders, new_engine):
+    first, second = start_two(new_engine)
+    before = orders.group()
+    assert wait_done(control, ask(flow, [before], orders.topic)) == "completed"
+    first.kill()
+    killed = time.monotonic()
+    group = orders.group()
+    request = ask(flow, [group], orders.topic)
+    assert wait_done(control, request) == "completed"
+    assert time.monotonic() - killed < TAKE_OVER_S
+    check_moved_once(world, control, request, [group], orders)
+    assert world.commit_values(before) == orders.values(20, 0)
+    assert "leading" in second.log()
+
+
+def test_a_leader_that_ends_hands_over_at_once(flow, control, orders, new_engine):
+    first, second = start_two(new_engine)
+    assert first.terminate() == 0
+    second.wait_leading(5)
+    assert wait_done(control, ask(flow, [orders.group()], orders.topic)) == "completed"
+
+
+@pytest.mark.parametrize("point", ["before-begin", "after-delivery", "after-offsets", "before-commit"])
+def test_a_leader_stopped_in_the_middle_is_fenced_when_it_wakes(point, world, flow, control, orders, new_engine):
+    first, second = start_two(new_engine, f"{point}=stop")
+    group = orders.group()
+    request = ask(flow, [group], orders.topic)
+    first.wait_frozen()
+    assert wait_done(control, request) == "completed"
+    check_moved_once(world, control, request, [group], orders)
+    first.thaw()
+    wait_until(lambda: "fenced" in first.log() or first.log().count("following") > 0, 30,
+               lambda: f"the woken leader follows:\n{first.log()}")
+    later = ask(flow, [orders.group()], orders.topic)
+    assert wait_done(control, later) == "completed"
+    check_moved_once(world, control, request, [group], orders)
+    assert len(control.leaders()) == 1  # One key: the newest engine record is the second's.
+    assert second.is_running() and first.is_running()
+
+
+def test_an_idle_leader_that_was_stopped_follows_when_it_wakes(world, flow, control, orders, new_engine):
+    first, second = start_two(new_engine)
+    first.freeze()
+    group = orders.group()
+    request = ask(flow, [group], orders.topic)
+    assert wait_done(control, request) == "completed"
+    first.thaw()
+    groups = orders.groups(3)
+    later = ask(flow, groups, orders.topic)
+    assert wait_done(control, later) == "completed"
+    check_moved_once(world, control, request, [group], orders)
+    check_moved_once(world, control, later, groups, orders)
+    wait_until(lambda: first.log().count("following") > 0, 30, lambda: f"the woken leader follows:\n{first.log()}")
+
+
+def test_a_lone_engine_stopped_past_its_transaction_timeout_goes_on_by_itself(world, flow, control, orders, new_engine):
+    engine = new_engine("before-commit=stop@1").start()
+    engine.wait_leading()
+    group = orders.group()
+    request = ask(flow, [group], orders.topic)
+    engine.wait_frozen()
+    time.sleep(17)  # Longer than transaction.timeout.ms, at most 15 s: the broker has aborted it.
+    assert world.committed(group) == orders.end
+    engine.thaw()
+    assert wait_done(control, request) == "completed"
+    check_moved_once(world, control, request, [group], orders)
+
+
+def test_two_engines_on_one_store_folder(control, new_engine):
+    first = new_engine().start()
+    second = new_engine()
+    second.store = first.store
+    second.start(ready=False)
+    assert second.wait_end() in (1, 2)
+    assert str(first.store) in second.log()
+    assert first.is_running()
