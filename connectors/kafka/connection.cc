@@ -1,0 +1,162 @@
+#include "connectors/kafka/connection.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <condition_variable>
+#include <string_view>
+
+#include "connectors/kafka/errors.h"
+#include "connectors/kafka/log.h"
+
+namespace flow::kafka {
+namespace {
+
+constexpr int error_level = 3;
+
+std::string seconds(Duration duration) {
+  if (duration.value() % 1000 == 0) {
+    return std::to_string(duration.value() / 1000) + " s";
+  }
+  return std::to_string(duration.value()) + " ms";
+}
+
+// librdkafka prefixes its lines with "[thrd:...]: " and the broker; the rest is the reason.
+std::string_view without_thread(std::string_view text) {
+  if (text.starts_with("[thrd:")) {
+    const auto end = text.find("]: ");
+    if (end != std::string_view::npos) {
+      text.remove_prefix(end + 3);
+    }
+  }
+  return text;
+}
+
+// "h:9092/bootstrap: Connect to ipv4#h:9092 failed: Connection refused (after 0ms in state CONNECT)" ->
+// "connect to ipv4#h:9092 failed: connection refused".
+std::string shortened(std::string_view text) {
+  text = without_thread(text);
+  const auto colon = text.find(": ");
+  if (colon != std::string_view::npos &&
+      text.substr(0, colon).find(' ') == std::string_view::npos) {
+    text.remove_prefix(colon + 2);
+  }
+  text = text.substr(0, text.find(" (after "));
+  std::string words{text};
+  std::replace(words.begin(), words.end(), '\n', ' ');
+  if (!words.empty()) {
+    words.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(words.front())));
+  }
+  return words;
+}
+
+}  // namespace
+
+Deadline::Deadline(Duration from_now)
+    : asked_{from_now}, at_{SteadyClock::now() + std::chrono::milliseconds{from_now.value()}} {}
+
+int Deadline::left_ms() const {
+  const auto left =
+      std::chrono::ceil<std::chrono::milliseconds>(at_ - SteadyClock::now()).count();
+  return static_cast<int>(std::clamp<std::int64_t>(left, 0, 3'600'000));
+}
+
+Result<std::shared_ptr<Connection>> Connection::open(rd_kafka_type_t type, const ClientConfig& user,
+                                                     const std::string& client_id,
+                                                     const Settings& own,
+                                                     void (*prepare)(rd_kafka_conf_t*, void*),
+                                                     void* prepare_with) {
+  BOOST_OUTCOME_TRY(ConfHandle conf, make_conf(user, client_id, own));
+  std::shared_ptr<Connection> connection{new Connection};
+  connection->brokers_ = bootstrap_servers(user);
+  rd_kafka_conf_set_opaque(conf.get(), connection.get());
+  rd_kafka_conf_set_log_cb(conf.get(), &Connection::on_log);
+  if (prepare != nullptr) {
+    prepare(conf.get(), prepare_with);
+  }
+  std::array<char, 512> text{};
+  connection->handle_ = rd_kafka_new(type, conf.get(), text.data(), text.size());
+  if (connection->handle_ == nullptr) {
+    return error(Errc::invalid, "client settings: " + std::string{text.data()});
+  }
+  static_cast<void>(conf.release());  // rd_kafka_new owns it now
+  return connection;
+}
+
+Connection::~Connection() {
+  if (handle_ != nullptr) {
+    // Whoever joined a group has left it before; nothing here may wait for a broker.
+    rd_kafka_destroy_flags(handle_, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
+  }
+}
+
+Error Connection::no_answer(const std::string& what, Duration waited) const {
+  std::string detail = what + ": no answer from " + brokers_ + " within " + seconds(waited);
+  if (const std::string why = last_failure(); !why.empty()) {
+    detail += ": " + why;
+  }
+  return Error{Errc::unreachable, std::move(detail)};
+}
+
+Error Connection::explain(rd_kafka_resp_err_t code, const std::string& what) const {
+  Error found = failure(code, what);
+  if (found.errc == Errc::unreachable) {
+    if (const std::string why = last_failure(); !why.empty()) {
+      found.detail += ": " + why;
+    }
+  }
+  return found;
+}
+
+void Connection::on_log(const rd_kafka_t* client, int level, const char* facility,
+                        const char* text) {
+  // Settings that belong to the other kind of client are of no interest: one settings file serves all.
+  if (std::string_view{facility} == "CONFWARN") {
+    return;
+  }
+  auto* const self = static_cast<Connection*>(rd_kafka_opaque(client));
+  if (self != nullptr && level <= error_level) {
+    self->remember(facility, text);
+  }
+  log_line(level, rd_kafka_name(client), without_thread(text));
+}
+
+void Connection::remember(std::string_view facility, std::string_view text) {
+  if (facility != "FAIL" && facility != "ERROR" && facility != "SSL" && facility != "SASL") {
+    return;
+  }
+  const std::lock_guard lock{mutex_};
+  last_failure_ = shortened(text);
+}
+
+std::string Connection::last_failure() const {
+  const std::lock_guard lock{mutex_};
+  return last_failure_;
+}
+
+EventHandle wait_for(rd_kafka_queue_t* queue, rd_kafka_event_type_t type,
+                     const Deadline& deadline) {
+  for (;;) {
+    EventHandle event{rd_kafka_queue_poll(queue, deadline.left_ms())};
+    if (event == nullptr || rd_kafka_event_type(event.get()) == type) {
+      return event;
+    }
+  }
+}
+
+bool Backoff::pause(const Deadline& deadline) {
+  const int left_ms = deadline.left_ms();
+  if (left_ms == 0) {
+    return false;
+  }
+  std::mutex mutex;
+  std::condition_variable nobody_notifies;
+  std::unique_lock lock{mutex};
+  const auto until = SteadyClock::now() + std::chrono::milliseconds{std::min(next_ms_, left_ms)};
+  while (nobody_notifies.wait_until(lock, until) != std::cv_status::timeout) {
+  }
+  next_ms_ = std::min(next_ms_ * 2, 200);
+  return !deadline.has_passed();
+}
+
+}  // namespace flow::kafka

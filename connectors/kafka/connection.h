@@ -1,0 +1,80 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "connectors/kafka/client_config.h"
+#include "connectors/kafka/handles.h"
+#include "schemas/error.h"
+
+namespace flow::kafka {
+
+using SteadyClock = std::chrono::steady_clock;
+
+// A point in time by which a blocking call has to end. Every call of librdkafka gets what is left of it.
+class Deadline {
+ public:
+  explicit Deadline(Duration from_now);
+
+  // Milliseconds that are left, at least 0.
+  int left_ms() const;
+  bool has_passed() const { return left_ms() == 0; }
+  Duration asked() const { return asked_; }
+
+ private:
+  Duration asked_;
+  SteadyClock::time_point at_;
+};
+
+// One librdkafka client with the memory of what last went wrong on its connections, so that a call that
+// ran out of time can say why. Its own threads make it cheap to share; it is safe from several threads.
+class Connection {
+ public:
+  // `type` producer or consumer. `prepare`, where given, may set callbacks before the client is made;
+  // it must not fail. Errc::invalid: a setting that librdkafka does not take, named.
+  static Result<std::shared_ptr<Connection>> open(rd_kafka_type_t type, const ClientConfig& user,
+                                                  const std::string& client_id, const Settings& own,
+                                                  void (*prepare)(rd_kafka_conf_t*, void*) = nullptr,
+                                                  void* prepare_with = nullptr);
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  rd_kafka_t* handle() const { return handle_; }
+  QueueHandle new_queue() const { return QueueHandle{rd_kafka_queue_new(handle_)}; }
+  const std::string& brokers() const { return brokers_; }
+
+  // The error for a call that got no answer: "no answer from HOST:PORT within 10 s: connection refused".
+  Error no_answer(const std::string& what, Duration waited) const;
+
+  // As failure() of errors.h, but a code that means "not reached" also says what the connection said last.
+  Error explain(rd_kafka_resp_err_t code, const std::string& what) const;
+
+ private:
+  Connection() = default;
+  static void on_log(const rd_kafka_t* client, int level, const char* facility, const char* text);
+  void remember(std::string_view facility, std::string_view text);
+  std::string last_failure() const;
+
+  rd_kafka_t* handle_ = nullptr;
+  std::string brokers_;
+  mutable std::mutex mutex_;
+  std::string last_failure_;
+};
+
+// Waits on a queue until an event of `type` comes or the deadline passes; other events are dropped.
+EventHandle wait_for(rd_kafka_queue_t* queue, rd_kafka_event_type_t type, const Deadline& deadline);
+
+// A pause between two tries, doubled each time, from 5 ms to 200 ms, never beyond the deadline.
+class Backoff {
+ public:
+  // Returns false where the deadline has passed: no further try.
+  bool pause(const Deadline& deadline);
+
+ private:
+  int next_ms_ = 5;
+};
+
+}  // namespace flow::kafka
