@@ -1,9 +1,10 @@
 """A request can come from any producer: the lines of docs/reference/records.md, run as they stand there."""
+import base64
 import re
 import subprocess
 import uuid
 
-from support import wire
+from support import java, wire
 from support.process import ROOT
 from support.scenario import check_moved_once, wait_done
 
@@ -43,6 +44,43 @@ def test_the_python_lines(world, control, orders, engine):
     request, value = names["reset_to_earliest"](group, orders.topic)
     assert value[4:8] == b"FLOW"
     world.append(control.topic, f"{request}/request", value)
+    assert wait_done(control, request) == "completed"
+    check_moved_once(world, control, request, [group], orders)
+
+
+JAVA_PROGRAM = """
+import com.google.flatbuffers.FlatBufferBuilder;
+import flow.wire.*;
+
+public class Producer {
+  record ProducerRecord<K, V>(String topic, int partition, byte[] key, byte[] value) {}
+
+  static class Printer {
+    void send(ProducerRecord<byte[], byte[]> record) {
+      System.out.println(new String(record.key()) + " " + java.util.Base64.getEncoder().encodeToString(record.value()));
+    }
+  }
+
+  public static void main(String[] arguments) {
+    Printer producer = new Printer();
+%s
+  }
+}
+"""
+
+
+def test_the_java_lines(world, control, orders, engine, tmp_path):
+    group = orders.group()
+    source = block("java", "FlatBufferBuilder").replace("orders.v1", orders.topic).replace('"orders"', f'"{group}"')
+    (tmp_path / "Producer.java").write_text(JAVA_PROGRAM % source)
+    subprocess.run(["flatc", "--java", "-o", str(tmp_path), str(wire.SCHEMA)], check=True)
+    path = f"{java.jars()}/*:{tmp_path}"
+    subprocess.run(["javac", "-nowarn", "-cp", path, *map(str, tmp_path.rglob("*.java"))], check=True, cwd=tmp_path)
+    done = subprocess.run(["java", "-cp", path, "Producer"], text=True, capture_output=True, check=True, timeout=30)
+    key, value = done.stdout.split()
+    request = key.partition("/")[0]
+    assert key == f"{request}/request"
+    world.append(control.topic, key, base64.b64decode(value))
     assert wait_done(control, request) == "completed"
     check_moved_once(world, control, request, [group], orders)
 
