@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "schemas/control_schema_text.h"
+#include "schemas/json_check.h"
 #include "schemas/wire.h"
 
 namespace flow {
@@ -43,36 +44,19 @@ std::string one_line(std::string text) {
   return text;
 }
 
-Result<Record> decode_envelope(const RecordKey& key, const wire::Envelope& envelope) {
-  if (envelope.body_type() > wire::Body::MAX) {
-    return error(Errc::refused, "body_type: this kind is of a newer version of flow");
-  }
-  if (envelope.body_type() == wire::Body::NONE || envelope.body() == nullptr) {
-    return error(Errc::invalid, "body: is missing");
-  }
-  if (envelope.body_type() != wire::body_of(key.kind)) {
-    return error(Errc::invalid, "body_type: is not the kind '" + std::string{to_string(key.kind)} +
-                                    "' that the key names");
-  }
-  BOOST_OUTCOME_TRY(auto record, wire::from_wire(envelope, key));
-  if (key_of(record) != key) {
-    return error(Errc::invalid, "the value belongs under the key '" + encode_key(key_of(record)) +
-                                    "', not under this one");
-  }
-  return record;
-}
-
 Result<Record> decode_json(const RecordKey& key, std::string_view value) {
   if (value.find('\0') != std::string_view::npos) {
     return error(Errc::invalid, "json: a NUL byte in the text");
   }
   auto& parser = json_parser();
+  if (auto problem = wire::json_problem(parser, value)) {
+    return error(Errc::invalid, "json: " + *problem);
+  }
   const std::string text{value};
   if (!parser.ParseJson(text.c_str())) {
     return error(Errc::invalid, "json: " + one_line(parser.error_));
   }
-  const auto* envelope = wire::GetEnvelope(parser.builder_.GetBufferPointer());
-  return decode_envelope(key, *envelope);
+  return wire::from_wire(*wire::GetEnvelope(parser.builder_.GetBufferPointer()), key);
 }
 
 const wire::Envelope* verified_envelope(std::string_view value) {
@@ -105,10 +89,10 @@ Result<Record> decode(const RecordKey& key, std::string_view value) {
   if (envelope == nullptr) {
     return error(Errc::invalid, "the value is neither a FLOW FlatBuffers record nor JSON text");
   }
-  return decode_envelope(key, *envelope);
+  return wire::from_wire(*envelope, key);
 }
 
-bool is_verified(const RecordKey& key, std::string_view value) {
+bool is_readable(const RecordKey& key, std::string_view value) {
   if (value.empty() || value.size() > record_bytes_max) {
     return false;
   }
@@ -116,7 +100,7 @@ bool is_verified(const RecordKey& key, std::string_view value) {
     return decode(key, value).has_value();
   }
   const auto* envelope = verified_envelope(value);
-  return envelope != nullptr && envelope->body_type() == wire::body_of(key.kind);
+  return envelope != nullptr && wire::can_read(*envelope, key);
 }
 
 std::string to_json(const Record& record) {

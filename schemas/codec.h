@@ -23,10 +23,8 @@ std::string encode(const Record& record);
 // kind, position or enum value that this version does not know. Anyone may call it with any bytes.
 Result<Record> decode(const RecordKey& key, std::string_view value);
 
-// Takes bytes; says whether the FlatBuffers verifier accepts them and the union's kind is the
-// key's. Far cheaper than decode, and never true for what decode calls unreadable for its shape;
-// JSON is decoded.
-bool is_verified(const RecordKey& key, std::string_view value);
+// Whether decode would return a record; copies nothing, so it costs a fraction.
+bool is_readable(const RecordKey& key, std::string_view value);
 
 // Takes a record; returns it as JSON text of the schema's shape (one line), for people and tools.
 std::string to_json(const Record& record);

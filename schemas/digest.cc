@@ -13,9 +13,12 @@ namespace {
 class Canonical {
  public:
   void field(const char* name, std::string_view value) {
-    if (value.empty()) {
-      return;
+    if (!value.empty()) {
+      element(name, value);
     }
+  }
+  // One of a list: also an empty one counts, a list of one empty text is not an empty list.
+  void element(const char* name, std::string_view value) {
     text_ += name;
     text_ += ':';
     text_ += std::to_string(value.size());
@@ -64,7 +67,7 @@ void add_position(Canonical& canonical, const Position& position) {
   canonical.field("position.group", position.group);
   canonical.field("position.savepoint", position.savepoint);
   for (const auto& entry : position.partitions) {
-    canonical.field("position.topic", entry.at.topic.value());
+    canonical.element("position.topic", entry.at.topic.value());
     canonical.field("position.partition", entry.at.partition);
     canonical.field("position.partition.offset", entry.offset);
     canonical.field("position.metadata", entry.metadata);
@@ -79,13 +82,13 @@ std::string content_digest(const Request& request) {
   canonical.field("namespace", request.namespace_name);
   canonical.field("pipeline", request.pipeline);
   for (const auto& streamlet : request.streamlets) {
-    canonical.field("streamlet", streamlet);
+    canonical.element("streamlet", streamlet);
   }
   for (const auto& group : request.groups) {
-    canonical.field("group", group.value());
+    canonical.element("group", group.value());
   }
   for (const auto& topic : request.topics) {
-    canonical.field("topic", topic.name.value());
+    canonical.element("topic", topic.name.value());
     for (const auto partition : topic.partitions) {
       canonical.field("partition", partition);
     }

@@ -1,84 +1,12 @@
-#include <type_traits>
-
 #include "schemas/wire.h"
+#include "schemas/wire_reader.h"
 
 namespace flow::wire {
 namespace {
 
-// Reads a verified table field by field and remembers the first thing that is wrong.
-class Reader {
- public:
-  std::optional<Error> problem;
-
-  std::string text(const flatbuffers::String* in, const char* field) {
-    if (in == nullptr) {
-      return {};
-    }
-    std::string out = in->str();
-    if (out.find('\0') != std::string::npos) {
-      fail(Errc::invalid, std::string{field} + ": a NUL byte in the text");
-    }
-    return out;
-  }
-
-  // An enum value beyond those known: from a newer version, never executed.
-  template <typename Out, typename In>
-  Out choice(In in, In greatest, const char* field) {
-    if (in > greatest) {
-      fail(Errc::refused, std::string{field} + ": the value " +
-                              std::to_string(static_cast<int>(in)) +
-                              " is of a newer version of flow");
-      return Out{};
-    }
-    return static_cast<Out>(in);
-  }
-
-  template <typename T>
-  T required(const flatbuffers::Optional<T>& in, const char* field) {
-    if (!in) {
-      fail(Errc::invalid, std::string{field} + ": is missing");
-      return T{};
-    }
-    return *in;
-  }
-
-  RequestId id(const flatbuffers::String* in, const char* field) {
-    auto id = parse_request_id(text(in, field));
-    if (!id) {
-      fail(Errc::invalid,
-           std::string{field} + ": '" + text(in, field) + "' is not a UUID in lower case");
-      return RequestId{};
-    }
-    return *id;
-  }
-
-  void fail(Errc errc, std::string detail) {
-    if (!problem) {
-      problem = Error{errc, std::move(detail)};
-    }
-  }
-
-  template <typename Table, typename Read>
-  auto each(const flatbuffers::Vector<flatbuffers::Offset<Table>>* in, Read read_one) {
-    std::vector<decltype(read_one(*this, *in->Get(0)))> out;
-    if (in != nullptr) {
-      out.reserve(in->size());
-      for (const auto* element : *in) {
-        out.push_back(read_one(*this, *element));
-      }
-    }
-    return out;
-  }
-};
-
 template <typename Out, typename In>
 std::optional<Out> opt(const flatbuffers::Optional<In>& in) {
   return in ? std::optional<Out>{Out{*in}} : std::nullopt;
-}
-
-std::vector<std::int32_t> numbers(const flatbuffers::Vector<std::int32_t>* in) {
-  return in == nullptr ? std::vector<std::int32_t>{}
-                       : std::vector<std::int32_t>{in->begin(), in->end()};
 }
 
 constexpr auto read_offset = [](Reader& reader, const PartitionOffset& in) {
@@ -93,7 +21,7 @@ constexpr auto read_offset = [](Reader& reader, const PartitionOffset& in) {
 constexpr auto read_topic = [](Reader& reader, const TopicSelection& in) {
   flow::TopicSelection out;
   out.name = TopicName{reader.text(in.name(), "topics.name")};
-  out.partitions = numbers(in.partitions());
+  out.partitions = reader.numbers(in.partitions());
   return out;
 };
 
@@ -200,9 +128,6 @@ flow::Guard read(Reader& reader, const Guard& in, const RecordKey& key) {
   out.id = key.id;
   if (in.request() != nullptr) {
     out.request = read(reader, *in.request());
-    if (out.request->id != key.id) {
-      reader.fail(Errc::invalid, "request.id: is not the key's id");
-    }
   }
   out.digest = reader.text(in.digest(), "digest");
   out.targets = reader.each(in.targets(), read_target);
@@ -304,57 +229,106 @@ flow::LogBorn read(Reader& reader, const Log& in) {
   return {reader.text(in.birth(), "birth"), Instant{in.at_ms()}};
 }
 
-}  // namespace
-
-flow::Result<Record> from_wire(const Envelope& envelope, const RecordKey& key) {
-  Reader reader;
-  std::optional<Record> record;
+// Reads the body into `record`, and holds what the key names against it.
+void read_body(Reader& reader, const Envelope& envelope, const RecordKey& key,
+               std::optional<Record>& record) {
   switch (envelope.body_type()) {
     case Body::Request:
+      reader.own_id(envelope.body_as_Request()->id());
       record = read(reader, *envelope.body_as_Request());
-      break;
+      return;
     case Body::Cancel:
+      reader.own_id(envelope.body_as_Cancel()->id());
       record = read(reader, *envelope.body_as_Cancel());
-      break;
+      return;
     case Body::Guard:
+      // A guard record has no id of its own, only its request's.
+      if (const auto* request = envelope.body_as_Guard()->request()) {
+        reader.own_id(request->id());
+      }
       record = read(reader, *envelope.body_as_Guard(), key);
-      break;
+      return;
     case Body::Intent:
+      reader.own_id(envelope.body_as_Intent()->id());
+      reader.own_name(envelope.body_as_Intent()->cluster(), "cluster");
       record = read(reader, *envelope.body_as_Intent());
-      break;
+      return;
     case Body::Result:
+      reader.own_id(envelope.body_as_Result()->id());
+      reader.own_name(envelope.body_as_Result()->group(), "group");
+      reader.own_leader(envelope.body_as_Result()->leader());
       record = read(reader, *envelope.body_as_Result());
-      break;
+      return;
     case Body::Done:
+      reader.own_id(envelope.body_as_Done()->id());
+      reader.own_leader(envelope.body_as_Done()->leader());
       record = read(reader, *envelope.body_as_Done());
-      break;
+      return;
     case Body::Verified:
+      reader.own_id(envelope.body_as_Verified()->id());
+      reader.own_name(envelope.body_as_Verified()->group(), "group");
       record = read(reader, *envelope.body_as_Verified());
-      break;
+      return;
     case Body::Engine:
       record = read(reader, *envelope.body_as_Engine());
-      break;
+      return;
     case Body::Log:
       record = read(reader, *envelope.body_as_Log());
-      break;
+      return;
     case Body::Annotations:
       record = AnnotationsSettled{envelope.body_as_Annotations()->settled(),
                                   Instant{envelope.body_as_Annotations()->at_ms()}};
-      break;
+      return;
     case Body::Savepoint:
     case Body::Step:
     case Body::Schedule:
-      return error(Errc::refused, "body_type: this kind is of a newer version of flow");
+      reader.fail(Errc::refused, "body_type: this kind is of a newer version of flow");
+      return;
     case Body::NONE:
-      return error(Errc::invalid, "body: is missing");
+      break;
   }
-  if (!record) {
+  reader.fail(Errc::invalid, "body: is missing");
+}
+
+// All that must hold before a body is read.
+std::optional<Error> envelope_problem(const Envelope& envelope, const RecordKey& key) {
+  if (envelope.body_type() > Body::MAX) {
     return error(Errc::refused, "body_type: this kind is of a newer version of flow");
   }
+  if (envelope.body_type() == Body::NONE || envelope.body() == nullptr) {
+    return error(Errc::invalid, "body: is missing");
+  }
+  if (envelope.body_type() != body_of(key.kind)) {
+    return error(Errc::invalid, "body_type: is not the kind '" + std::string{to_string(key.kind)} +
+                                    "' that the key names");
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+flow::Result<Record> from_wire(const Envelope& envelope, const RecordKey& key) {
+  if (auto problem = envelope_problem(envelope, key)) {
+    return *std::move(problem);
+  }
+  Reader reader{Mode::copy, key};
+  std::optional<Record> record;
+  read_body(reader, envelope, key, record);
   if (reader.problem) {
     return *std::move(reader.problem);
   }
+  FLOW_ASSERT(key_of(*record) == key, encode_key(key));
   return *std::move(record);
+}
+
+bool can_read(const Envelope& envelope, const RecordKey& key) {
+  if (envelope_problem(envelope, key)) {
+    return false;
+  }
+  Reader reader{Mode::check, key};
+  std::optional<Record> record;
+  read_body(reader, envelope, key, record);
+  return !reader.problem;
 }
 
 }  // namespace flow::wire

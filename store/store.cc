@@ -104,11 +104,10 @@ Result<void> Store::apply_request_record(const RecordKey& key, const LogRecord& 
                                          Changes& changes, Batch& batch) {
   batch.put(row_key(fact_table, record.key), encode_row(record));
   if (bulk_) {
-    const bool readable = record.value && is_verified(key, *record.value);
+    const bool readable = record.value && is_readable(key, *record.value);
     if (record.value && !readable) {
       // The full reader knows the reason; this is the rare case.
-      const auto decoded = decode(key, *record.value);
-      note_bad(record, decoded ? "" : decoded.error().detail, changes);
+      note_bad(record, decode(key, *record.value).error().detail, changes);
     }
     bulk_->see(key, record.value.value_or(std::string_view{}), readable);
     return boost::outcome_v2::success();
