@@ -17,6 +17,7 @@ from support.scenario import Orders  # noqa: E402
 from support.world import World  # noqa: E402
 
 SEED = int(os.environ.get("FLOW_TEST_SEED", "0")) or random.SystemRandom().randrange(1, 2**31)
+os.environ["FLOW_TEST_SEED"] = str(SEED)  # Workers that run tests side by side start from the same one.
 SCALE = float(os.environ.get("FLOW_TEST_SCALE", "0.1"))
 
 
