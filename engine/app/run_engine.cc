@@ -66,10 +66,11 @@ class Server {
                                   clock_},
                     tables_, log_);
     wait_for_signal();
-    boost::asio::co_spawn(context_, engine_->run(),
-                          [this](std::exception_ptr thrown, Result<void> result) {
-                            ended(std::move(thrown), std::move(result));
-                          });
+    boost::asio::co_spawn(context_, drive(), [this](std::exception_ptr thrown) {
+      if (thrown) {
+        failed(thrown);
+      }
+    });
     context_.run();
     return exit_code_;
   }
@@ -101,20 +102,28 @@ class Server {
     });
   }
 
-  void ended(std::exception_ptr thrown, Result<void> result) {
-    if (thrown) {
-      try {
-        std::rethrow_exception(thrown);
-      } catch (const std::exception& exception) {
-        log_->critical("internal error: {}", exception.what());
-      }
-      exit_code_ = 1;
-    } else if (!result) {
+  boost::asio::awaitable<void> drive() {
+    const auto result = co_await engine_->run();
+    if (!result) {
       log_->error("{}", result.error().detail);
       exit_code_ = 1;
     } else {
       log_->info("stopped");
     }
+    end();
+  }
+
+  void failed(const std::exception_ptr& thrown) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const std::exception& exception) {
+      log_->critical("internal error: {}", exception.what());
+    }
+    exit_code_ = 1;
+    end();
+  }
+
+  void end() {
     signals_.cancel();
     patience_.cancel();
     context_.stop();
