@@ -113,14 +113,14 @@ class Server {
     end();
   }
 
-  void failed(const std::exception_ptr& thrown) {
+  // Coroutines are still waiting then; the log has everything, so nothing is lost by leaving them.
+  [[noreturn]] void failed(const std::exception_ptr& thrown) {
     try {
       std::rethrow_exception(thrown);
     } catch (const std::exception& exception) {
       log_->critical("internal error: {}", exception.what());
     }
-    exit_code_ = 1;
-    end();
+    std::_Exit(1);
   }
 
   void end() {
