@@ -6,6 +6,7 @@
 
 #include "schemas/control_schema_text.h"
 #include "schemas/json_check.h"
+#include "schemas/utf8.h"
 #include "schemas/wire.h"
 
 namespace flow {
@@ -35,14 +36,8 @@ std::string_view trimmed(std::string_view text) {
 
 bool is_json(std::string_view value) { return trimmed(value).starts_with('{'); }
 
-// One line, and without the parser's own position prefix twice.
-std::string one_line(std::string text) {
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  while (!text.empty() && text.back() == ' ') {
-    text.pop_back();
-  }
-  return text;
-}
+// What is told of a wrong record ends in records of ours and in logs, so it is short and one line.
+constexpr std::size_t detail_bytes_max = 300;
 
 Result<Record> decode_json(const RecordKey& key, std::string_view value) {
   if (value.find('\0') != std::string_view::npos) {
@@ -50,11 +45,11 @@ Result<Record> decode_json(const RecordKey& key, std::string_view value) {
   }
   auto& parser = json_parser();
   if (auto problem = wire::json_problem(parser, value)) {
-    return error(Errc::invalid, "json: " + *problem);
+    return error(Errc::invalid, "json: " + to_line(*problem, detail_bytes_max));
   }
   const std::string text{value};
   if (!parser.ParseJson(text.c_str())) {
-    return error(Errc::invalid, "json: " + one_line(parser.error_));
+    return error(Errc::invalid, "json: " + to_line(parser.error_, detail_bytes_max));
   }
   return wire::from_wire(*wire::GetEnvelope(parser.builder_.GetBufferPointer()), key);
 }
@@ -108,7 +103,9 @@ std::string to_json(const Record& record) {
   std::string text;
   const bool written = flatbuffers::GenerateText(json_parser(), bytes.data(), &text);
   FLOW_ASSERT(written, "a record of our own has no JSON text");
-  return one_line(std::move(text));
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  text.erase(text.find_last_not_of(' ') + 1);
+  return text;
 }
 
 }  // namespace flow

@@ -14,6 +14,8 @@ namespace flow {
 inline constexpr std::size_t record_bytes_max = 2 * 1024 * 1024;
 
 // Takes a record; returns its FlatBuffers bytes. The same record gives the same bytes.
+// Texts of others (a client id, Kafka's words) need not be UTF-8; what is not becomes U+FFFD, so
+// that whatever is written can be read.
 std::string encode(const Record& record);
 
 // Takes a record's key and value as they stand on the topic, FlatBuffers or JSON text (first byte

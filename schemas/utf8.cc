@@ -1,5 +1,6 @@
 #include "schemas/utf8.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
@@ -57,26 +58,71 @@ std::size_t ascii_from(std::string_view text, std::size_t at) {
   return end - at;
 }
 
+// How many bytes the character at `at` has; 0 where none is well formed.
+std::size_t length_at(std::string_view text, std::size_t at) {
+  const Sequence sequence = sequence_of(static_cast<unsigned char>(text[at]));
+  const auto following = static_cast<std::size_t>(std::max(sequence.following, 0));
+  if (sequence.following < 0 || at + following >= text.size()) {
+    return 0;
+  }
+  for (std::size_t i = 1; i <= following; ++i) {
+    const auto byte = static_cast<unsigned char>(text[at + i]);
+    const bool fits =
+        i == 1 ? byte >= sequence.low && byte <= sequence.high : byte >= 0x80 && byte <= 0xbf;
+    if (!fits) {
+      return 0;
+    }
+  }
+  return following + 1;
+}
+
+constexpr std::string_view replacement = "\xef\xbf\xbd";  // U+FFFD
+
 }  // namespace
 
 bool is_utf8(std::string_view text) {
   std::size_t i = ascii_from(text, 0);
   while (i < text.size()) {
-    Sequence sequence = sequence_of(static_cast<unsigned char>(text[i++]));
-    if (sequence.following < 0) {
+    const std::size_t length = length_at(text, i);
+    if (length == 0) {
       return false;
     }
-    for (; sequence.following > 0; --sequence.following) {
-      const unsigned char byte = i < text.size() ? static_cast<unsigned char>(text[i]) : 0;
-      if (byte < sequence.low || byte > sequence.high) {
-        return false;
-      }
-      ++i;
-      sequence.low = 0x80;
-      sequence.high = 0xbf;
-    }
+    i += length;
   }
   return true;
+}
+
+std::string to_utf8(std::string_view text) {
+  if (is_utf8(text) && text.find('\0') == std::string_view::npos) {
+    return std::string{text};
+  }
+  std::string out;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t length = text[i] == '\0' ? 0 : length_at(text, i);
+    out += length == 0 ? replacement : text.substr(i, length);
+    i += std::max<std::size_t>(length, 1);
+  }
+  return out;
+}
+
+std::string to_line(std::string_view text, std::size_t bytes_max) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size();) {
+    if (out.size() >= bytes_max) {
+      return out + "...";
+    }
+    const std::size_t length = length_at(text, i);
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if (length == 0) {
+      out += replacement;
+    } else if (byte < 0x20 || byte == 0x7f) {
+      out += ' ';
+    } else {
+      out += text.substr(i, length);
+    }
+    i += std::max<std::size_t>(length, 1);
+  }
+  return out;
 }
 
 }  // namespace flow

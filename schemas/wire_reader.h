@@ -65,7 +65,7 @@ class Reader {
     }
     auto id = parse_request_id(view(in));
     if (!id) {
-      fail(Errc::invalid, std::string{field} + ": '" + std::string{view(in).substr(0, shown_max)} +
+      fail(Errc::invalid, std::string{field} + ": '" + to_line(view(in), shown_max) +
                               "' is not a UUID in lower case");
       return RequestId{};
     }
@@ -76,13 +76,13 @@ class Reader {
   void own_id(const flatbuffers::String* in) {
     if (view(in) != key_.id.value()) {
       id(in, "id");
-      fail(Errc::invalid, "id: '" + std::string{view(in).substr(0, shown_max)} +
-                              "' is not the id that the key names");
+      fail(Errc::invalid,
+           "id: '" + to_line(view(in), shown_max) + "' is not the id that the key names");
     }
   }
   void own_name(const flatbuffers::String* in, const char* field) {
     if (view(in) != key_.name) {
-      fail(Errc::invalid, std::string{field} + ": '" + std::string{view(in).substr(0, shown_max)} +
+      fail(Errc::invalid, std::string{field} + ": '" + to_line(view(in), shown_max) +
                               "' is not the one that the key names");
     }
   }

@@ -1,3 +1,4 @@
+#include "schemas/utf8.h"
 #include "schemas/wire.h"
 
 namespace flow::wire {
@@ -26,15 +27,15 @@ auto each(const std::vector<In>& in, Write write) {
 
 constexpr auto write_offset = [](const flow::PartitionOffset& in) {
   PartitionOffsetT out;
-  out.topic = in.at.topic.value();
+  out.topic = to_utf8(in.at.topic.value());
   out.partition = in.at.partition;
   out.offset = opt(in.offset);
-  out.metadata = in.metadata;
+  out.metadata = to_utf8(in.metadata);
   return out;
 };
 constexpr auto write_topic = [](const flow::TopicSelection& in) {
   TopicSelectionT out;
-  out.name = in.name.value();
+  out.name = to_utf8(in.name.value());
   out.partitions = in.partitions;
   return out;
 };
@@ -45,8 +46,8 @@ PositionT write(const flow::Position& in) {
   out.offset = opt(in.offset);
   out.instant_ms = opt(in.instant);
   out.shift = opt(in.shift);
-  out.group = in.group;
-  out.savepoint = in.savepoint;
+  out.group = to_utf8(in.group);
+  out.savepoint = to_utf8(in.savepoint);
   out.partitions = each(in.partitions, write_offset);
   return out;
 }
@@ -63,15 +64,17 @@ OptionsT write(const flow::Options& in) {
 
 RequestT write(const flow::Request& in) {
   RequestT out;
-  out.id = in.id.value();
+  out.id = to_utf8(in.id.value());
   out.asked_at_ms = opt(in.asked_at);
-  out.asked_by = in.asked_by;
+  out.asked_by = to_utf8(in.asked_by);
   out.through = static_cast<Through>(in.through);
-  out.namespace_ = in.namespace_name;
-  out.pipeline = in.pipeline;
-  out.streamlets = in.streamlets;
+  out.namespace_ = to_utf8(in.namespace_name);
+  out.pipeline = to_utf8(in.pipeline);
+  for (const auto& streamlet : in.streamlets) {
+    out.streamlets.push_back(to_utf8(streamlet));
+  }
   for (const auto& group : in.groups) {
-    out.groups.push_back(group.value());
+    out.groups.push_back(to_utf8(group.value()));
   }
   out.topics = each(in.topics, write_topic);
   out.position = std::make_unique<PositionT>(write(in.position));
@@ -83,52 +86,52 @@ RequestT write(const flow::Request& in) {
 
 CancelT write(const flow::Cancel& in) {
   CancelT out;
-  out.id = in.id.value();
+  out.id = to_utf8(in.id.value());
   out.asked_at_ms = opt(in.asked_at);
-  out.asked_by = in.asked_by;
+  out.asked_by = to_utf8(in.asked_by);
   return out;
 }
 
 constexpr auto write_target = [](const flow::Target& in) {
   TargetT out;
-  out.group = in.group.value();
-  out.streamlet = in.streamlet;
-  out.inlet = in.inlet;
+  out.group = to_utf8(in.group.value());
+  out.streamlet = to_utf8(in.streamlet);
+  out.inlet = to_utf8(in.inlet);
   out.topics = each(in.topics, write_topic);
-  out.cluster = in.cluster;
+  out.cluster = to_utf8(in.cluster);
   return out;
 };
 
 constexpr auto write_reason = [](const flow::Reason& in) {
   ReasonT out;
-  out.text = in.text;
+  out.text = to_utf8(in.text);
   out.since_ms = in.since.value();
   out.until_ms = opt(in.until);
-  out.group = in.group.value();
+  out.group = to_utf8(in.group.value());
   out.permanent = in.permanent;
   return out;
 };
 
 constexpr auto write_member = [](const flow::Member& in) {
   MemberT out;
-  out.client_id = in.client_id;
-  out.host = in.host;
-  out.member_id = in.member_id;
-  out.instance_id = in.instance_id;
+  out.client_id = to_utf8(in.client_id);
+  out.host = to_utf8(in.host);
+  out.member_id = to_utf8(in.member_id);
+  out.instance_id = to_utf8(in.instance_id);
   return out;
 };
 
 constexpr auto write_group_seen = [](const flow::GroupSeen& in) {
   GroupSeenT out;
-  out.group = in.group.value();
-  out.state = in.state;
+  out.group = to_utf8(in.group.value());
+  out.state = to_utf8(in.state);
   out.members = each(in.members, write_member);
   return out;
 };
 
 constexpr auto write_workload = [](const flow::WorkloadSeen& in) {
   WorkloadSeenT out;
-  out.streamlet = in.streamlet;
+  out.streamlet = to_utf8(in.streamlet);
   out.replicas = opt(in.replicas);
   out.pods = opt(in.pods);
   return out;
@@ -147,7 +150,7 @@ GuardT write(const flow::Guard& in) {
   if (in.request) {
     out.request = std::make_unique<RequestT>(write(*in.request));
   }
-  out.digest = in.digest;
+  out.digest = to_utf8(in.digest);
   out.targets = each(in.targets, write_target);
   out.verdict = static_cast<Verdict>(in.verdict);
   out.reasons = each(in.reasons, write_reason);
@@ -163,18 +166,18 @@ std::unique_ptr<CommittedT> write(const std::optional<flow::Committed>& in) {
   }
   auto out = std::make_unique<CommittedT>();
   out->offset = in->offset;
-  out->metadata = in->metadata;
+  out->metadata = to_utf8(in->metadata);
   return out;
 }
 
 constexpr auto write_move = [](const flow::PartitionMove& in) {
   PartitionMoveT out;
-  out.topic = in.at.topic.value();
+  out.topic = to_utf8(in.at.topic.value());
   out.partition = in.at.partition;
   out.before = write(in.before);
   out.asked = opt(in.asked);
   out.after = write(in.after);
-  out.remark = in.remark;
+  out.remark = to_utf8(in.remark);
   return out;
 };
 
@@ -190,20 +193,20 @@ constexpr auto write_partition_identity = [](const flow::PartitionIdentity& in) 
 
 constexpr auto write_identity = [](const flow::TopicIdentity& in) {
   TopicIdentityT out;
-  out.topic = in.topic.value();
+  out.topic = to_utf8(in.topic.value());
   out.partitions = each(in.partitions, write_partition_identity);
   return out;
 };
 
 ResultT write(const flow::GroupResult& in) {
   ResultT out;
-  out.id = in.id.value();
-  out.group = in.group.value();
+  out.id = to_utf8(in.id.value());
+  out.group = to_utf8(in.group.value());
   out.leader = in.leader.value();
   out.moves = each(in.moves, write_move);
   out.identities = each(in.identities, write_identity);
-  out.failure = in.failure;
-  out.request_digest = in.request_digest;
+  out.failure = to_utf8(in.failure);
+  out.request_digest = to_utf8(in.request_digest);
   return out;
 }
 
@@ -211,9 +214,9 @@ constexpr auto write_result = [](const flow::GroupResult& in) { return write(in)
 
 IntentT write(const flow::Intent& in) {
   IntentT out;
-  out.id = in.id.value();
-  out.cluster = in.cluster;
-  out.step = in.step;
+  out.id = to_utf8(in.id.value());
+  out.cluster = to_utf8(in.cluster);
+  out.step = to_utf8(in.step);
   out.at_ms = in.at.value();
   out.groups = each(in.groups, write_result);
   out.withdrawn = in.withdrawn;
@@ -222,19 +225,19 @@ IntentT write(const flow::Intent& in) {
 
 DoneT write(const flow::Done& in) {
   DoneT out;
-  out.id = in.id.value();
+  out.id = to_utf8(in.id.value());
   out.leader = in.leader.value();
   out.outcome = static_cast<Outcome>(in.outcome);
-  out.reason = in.reason;
+  out.reason = to_utf8(in.reason);
   out.at_ms = in.at.value();
-  out.engine = in.engine;
+  out.engine = to_utf8(in.engine);
   return out;
 }
 
 VerifiedT write(const flow::Verified& in) {
   VerifiedT out;
-  out.id = in.id.value();
-  out.group = in.group.value();
+  out.id = to_utf8(in.id.value());
+  out.group = to_utf8(in.group.value());
   out.standing = static_cast<Standing>(in.standing);
   out.last = in.last;
   out.at_ms = in.at.value();
@@ -247,17 +250,17 @@ VerifiedT write(const flow::Verified& in) {
 
 EngineT write(const flow::EngineStarted& in) {
   EngineT out;
-  out.engine = in.engine;
-  out.host = in.host;
-  out.version = in.version;
+  out.engine = to_utf8(in.engine);
+  out.host = to_utf8(in.host);
+  out.version = to_utf8(in.version);
   out.since_ms = in.since.value();
-  out.stop_older_than = in.stop_older_than;
+  out.stop_older_than = to_utf8(in.stop_older_than);
   return out;
 }
 
 LogT write(const flow::LogBorn& in) {
   LogT out;
-  out.birth = in.birth;
+  out.birth = to_utf8(in.birth);
   out.at_ms = in.at.value();
   return out;
 }
