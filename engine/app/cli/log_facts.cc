@@ -1,0 +1,57 @@
+#include "engine/app/cli/log_facts.h"
+
+#include "schemas/codec.h"
+#include "schemas/keys.h"
+
+namespace flow::app {
+
+void LogFacts::apply(const port::LogBatch& batch) {
+  for (const auto& record : batch.records) {
+    apply(record);
+  }
+  next_ = batch.next;
+}
+
+store::RequestFacts LogFacts::facts(const RequestId& id) const {
+  const auto found = requests_.find(id);
+  if (found != requests_.end()) return found->second;
+  store::RequestFacts none;
+  none.id = id;
+  return none;
+}
+
+void LogFacts::apply(const port::LogRecord& record) {
+  const auto key = decode_key(record.key);
+  if (!key) {
+    // A tombstone is how somebody takes such a record away again.
+    if (record.value) note_bad(record, "its key is of no kind that flow knows");
+    return;
+  }
+  if (key->id.value().empty()) {
+    if (key->kind == Kind::engine) apply_engine(*key, record);
+    return;
+  }
+  auto& facts = requests_[key->id];
+  facts.id = key->id;
+  if (const auto applied = store::apply(facts, *key, record); !applied.readable) {
+    note_bad(record, applied.problem);
+  }
+}
+
+void LogFacts::apply_engine(const RecordKey& key, const port::LogRecord& record) {
+  if (!record.value) return;
+  auto decoded = decode(key, *record.value);
+  if (!decoded) {
+    note_bad(record, decoded.error().detail);
+    return;
+  }
+  leader_ = Leader{std::get<EngineStarted>(std::move(decoded).value()),
+                   LeaderNumber{record.position.value()}};
+}
+
+void LogFacts::note_bad(const port::LogRecord& record, const std::string& problem) {
+  ++bad_records_;
+  if (!first_bad_) first_bad_ = Bad{record.position, problem};
+}
+
+}  // namespace flow::app
