@@ -4,6 +4,7 @@
 #include "connectors/kafka/client.h"
 #include "connectors/kafka/connection.h"
 #include "connectors/kafka/group_look.h"
+#include "connectors/kafka/lookups.h"
 #include "connectors/kafka/topic_admin.h"
 
 namespace flow::kafka {
@@ -34,6 +35,10 @@ class ClusterAdmin final : public Admin {
         return state;
       }
     }
+  }
+
+  Result<std::int32_t> count_brokers(const TopicName& topic, Duration deadline) override {
+    return kafka::count_brokers(*connection_, topic, Deadline{deadline});
   }
 
   Result<port::Observation> observe(const port::ObserveRequest& request,

@@ -42,6 +42,9 @@ class Admin {
   virtual Result<port::LogState> create_log(const TopicName& topic, std::int32_t replicas,
                                             Duration deadline) = 0;
 
+  // Brokers that are up; `topic` need not exist, and is not made.
+  virtual Result<std::int32_t> count_brokers(const TopicName& topic, Duration deadline) = 0;
+
   // Looks at groups; see port::GroupGateway::observe.
   virtual Result<port::Observation> observe(const port::ObserveRequest& request,
                                             Duration deadline) = 0;

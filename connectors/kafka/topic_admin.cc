@@ -60,6 +60,7 @@ Result<port::LogState> describe_log(const Connection& committed, const Connectio
   port::LogState state;
   state.partitions = static_cast<std::int32_t>(shape.partitions.size());
   state.replicas = shape.replicas;
+  state.brokers = shape.brokers;
   state.cleanup_policy = text_of(settings, "cleanup.policy");
   state.min_insync_replicas =
       static_cast<std::int32_t>(number(settings, "min.insync.replicas"));
