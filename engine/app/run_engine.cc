@@ -9,7 +9,7 @@
 #include <exception>
 #include <optional>
 
-#include "connectors/kafka/engine_side.h"
+#include "connectors/kafka/engine_ports.h"
 #include "connectors/topology/file_source.h"
 #include "engine/app/log_setup.h"
 #include "engine/app/serve.h"
@@ -54,15 +54,16 @@ class Server {
   }
 
   int run() {
-    auto side = kafka::EngineSide::make(
-        context_, {options_.kafka, options_.control_topic, settings_.engine_id, settings_.host});
-    if (!side) {
-      log_->error("{}", side.error().detail);
+    auto made = kafka::EnginePorts::make(
+        context_.get_executor(), options_.kafka,
+        {options_.control_topic, settings_.host, settings_.engine_id});
+    if (!made) {
+      log_->error("{}", made.error().detail);
       return 2;
     }
-    side_ = std::move(side).value();
+    kafka_ = std::move(made).value();
     engine_.emplace(settings_,
-                    engine::Ports{side_->log(), side_->leadership(), side_->groups(), topology(),
+                    engine::Ports{kafka_->log(), kafka_->leadership(), kafka_->groups(), topology(),
                                   clock_},
                     tables_, log_);
     wait_for_signal();
@@ -139,7 +140,7 @@ class Server {
   boost::asio::io_context context_{1};
   boost::asio::signal_set signals_;
   boost::asio::steady_timer patience_;
-  std::unique_ptr<kafka::EngineSide> side_;
+  std::unique_ptr<kafka::EnginePorts> kafka_;
   std::optional<engine::Engine> engine_;
   int exit_code_ = 0;
 };

@@ -115,9 +115,12 @@ Result<Exit> run_cancel(const CancelWords& words, const Invocation& invocation) 
 }  // namespace
 
 void add_cancel(CLI::App& root, Chosen& chosen) {
-  auto* command = root.add_subcommand("cancel", "take back a request that still waits");
+  auto* command =
+      root.add_subcommand("cancel", "take back a request that still waits")->group("Commands");
   auto words = std::make_shared<CancelWords>();
-  command->add_option("ID", words->id, "the request, as flow reset printed it")->required();
+  command->add_option("ID", words->id, "the request, as flow reset printed it")
+      ->type_name("")
+      ->required();
   add_text(*command, "--timeout", words->timeout,
            "how long to wait for an engine to take it up, 1m by default", "DURATION");
   add_common_options(*command, chosen, Prints::documents_and_id);

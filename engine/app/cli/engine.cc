@@ -45,27 +45,33 @@ Result<void> prepare_store(const std::string& folder) {
   return boost::outcome_v2::success();
 }
 
-Result<Exit> run(const EngineWords& words, const Invocation& invocation) {
+// What only Kafka can tell is asked over a connection that is closed before the engine makes its
+// own.
+Result<ServeOptions> checked_options(const EngineWords& words, const Invocation& invocation) {
   ServeOptions options = words.options;
   auto verify_for = parse_duration(words.verify_for);
   if (!verify_for) return error(Errc::invalid, "--verify-for: " + verify_for.error().detail);
   options.verify_for = verify_for.value();
   BOOST_OUTCOME_TRY(auto session, Session::open(invocation));
   BOOST_OUTCOME_TRY(prepare_store(options.store));
+  options.kafka = session.settings().kafka;
+  options.control_topic = session.topic();
   options.topology = session.settings().topology;
   if (!options.topology.empty()) {
     BOOST_OUTCOME_TRY(topology::load_topology(options.topology));
   }
-  // A broker that is away is waited for by the engine itself; what is wrong with the topic is told
-  // now.
-  auto log = session.log();
+  // A broker that is away is waited for by the engine; what is wrong with the topic is told now.
+  const auto log = session.log();
   if (!log && log.error().errc == Errc::refused) return log.error();
   if (log) {
     auto refusal = refusal_of(session.topic(), log.value(), options.allow_unsafe);
     if (!refusal.empty()) return error(Errc::refused, std::move(refusal));
   }
-  options.kafka = session.settings().kafka;
-  options.control_topic = session.topic();
+  return options;
+}
+
+Result<Exit> run(const EngineWords& words, const Invocation& invocation) {
+  BOOST_OUTCOME_TRY(const auto options, checked_options(words, invocation));
   return static_cast<Exit>(run_engine(options));
 }
 
@@ -86,7 +92,8 @@ CLI::Validator one_of(std::vector<std::string> known) {
 }  // namespace
 
 void add_engine(CLI::App& root, Chosen& chosen) {
-  auto* command = root.add_subcommand("engine", "run the engine in the foreground");
+  auto* command =
+      root.add_subcommand("engine", "run the engine in the foreground")->group("Commands");
   auto words = std::make_shared<EngineWords>();
   add_text(*command, "--store", words->options.store, "the folder of its store (required)", "DIR")
       ->required();

@@ -212,10 +212,11 @@ Result<Exit> run_history(const HistoryWords& words, const Invocation& invocation
 }  // namespace
 
 void add_history(CLI::App& root, Chosen& chosen) {
-  auto* command = root.add_subcommand("history", "past requests, straight from the control topic");
+  auto* command = root.add_subcommand("history", "past requests, straight from the control topic")
+                      ->group("Commands");
   auto words = std::make_shared<HistoryWords>();
-  command->add_option("WHAT", words->what, "a pipeline, a group, or one request's id")
-      ->option_text("[PIPELINE|ID]");
+  command->add_option("PIPELINE|ID", words->what, "a pipeline (or a group), or one request's id")
+      ->type_name("");
   add_text(*command, "--since", words->since,
            "only those asked since then: 7d, or a time in RFC 3339", "TIME");
   add_common_options(*command, chosen, Prints::documents);

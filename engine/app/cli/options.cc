@@ -57,25 +57,23 @@ void add_common_options(CLI::App& command, Chosen& chosen, Prints prints) {
   const char* output = "Output";
   command.add_flag("-v,--verbose", invocation.verbose, "say more on stderr")->group(output);
   if (prints == Prints::nothing) return;
-  auto* form = command
-                   .add_option_function<std::string>(
-                       "-o,--output",
-                       [&invocation](const std::string& value) {
-                         invocation.output = value == "json" ? Output::json : Output::table;
-                       },
-                       "how results are printed; table by default")
-                   ->option_text("table|json")
-                   ->check(CLI::Validator{[](std::string& value) {
-                                            return value == "json" || value == "table"
-                                                       ? std::string{}
-                                                       : "'" + value + "' is not table or json";
-                                          },
-                                          ""})
-                   ->group(output);
+  command
+      .add_option_function<std::string>(
+          "-o,--output",
+          [&invocation](const std::string& value) {
+            invocation.output = value == "json" ? Output::json : Output::table;
+          },
+          "how results are printed; table by default")
+      ->option_text("table|json")
+      ->check(CLI::Validator{[](std::string& value) {
+                               return value == "json" || value == "table"
+                                          ? std::string{}
+                                          : "'" + value + "' is not table or json";
+                             },
+                             ""})
+      ->group(output);
   if (prints != Prints::documents_and_id) return;
-  command.add_flag("-q,--quiet", invocation.quiet, "print the request's id alone")
-      ->group(output)
-      ->excludes(form);
+  command.add_flag("-q,--quiet", invocation.quiet, "print the request's id alone")->group(output);
 }
 
 }  // namespace flow::app

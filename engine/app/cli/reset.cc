@@ -253,7 +253,7 @@ class Reset {
 };
 
 void add_target_options(CLI::App& command, ResetWords& words) {
-  command.add_option("PIPELINE", words.pipeline, "the pipeline to reset");
+  command.add_option("PIPELINE", words.pipeline, "the pipeline to reset")->type_name("");
   const char* what = "What to reset";
   add_text(command, "-n,--namespace", words.namespace_name,
            "the pipeline's namespace, where several have one of this name", "NAMESPACE")
@@ -310,7 +310,8 @@ void add_behaviour_options(CLI::App& command, ResetWords& words) {
 }  // namespace
 
 void add_reset(CLI::App& root, Chosen& chosen) {
-  auto* command = root.add_subcommand("reset", "ask for consumer groups to be moved back");
+  auto* command =
+      root.add_subcommand("reset", "ask for consumer groups to be moved back")->group("Commands");
   auto words = std::make_shared<ResetWords>();
   add_target_options(*command, *words);
   add_behaviour_options(*command, *words);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "engine/app/version.h"
+
 namespace flow::app {
 namespace {
 
@@ -45,6 +47,32 @@ std::string usage_text(const CLI::ParseError& problem, const std::string& comman
   return text + help;
 }
 
+// Help in our words where CLI11 has no setting for them.
+class Help : public CLI::Formatter {
+ public:
+  Help() {
+    constexpr std::size_t names_width = 34;
+    column_width(names_width);
+    label("SUBCOMMAND", "COMMAND");
+    label("Positionals", "Arguments");
+  }
+
+  std::string make_option_name(const CLI::Option* option, bool is_positional) const override {
+    const std::string name = CLI::Formatter::make_option_name(option, is_positional);
+    return name == "--wait{done}" ? "--wait[=verified]" : name;
+  }
+
+  std::string make_help(const CLI::App* command, std::string name,
+                        CLI::AppFormatMode mode) const override {
+    std::string text = CLI::Formatter::make_help(command, std::move(name), mode);
+    for (auto at = text.find("\n\n\n"); at != std::string::npos; at = text.find("\n\n\n")) {
+      text.erase(at, 1);
+    }
+    while (text.ends_with("\n\n")) text.pop_back();
+    return text;
+  }
+};
+
 // The innermost command that was named, with its parents: "flow topic create".
 std::pair<const CLI::App*, std::string> innermost(const CLI::App& root) {
   const CLI::App* at = &root;
@@ -75,7 +103,8 @@ Parsed parse(const std::vector<std::string>& words, Chosen& chosen) {
   root.set_version_flag("--version", std::string{"flow "} + version, "print the version");
   root.require_subcommand(1);
   root.footer(examples);
-  root.get_formatter()->column_width(34);
+  root.formatter(std::make_shared<Help>());
+  root.set_help_flag("-h,--help", "print this help");
   add_engine(root, chosen);
   add_reset(root, chosen);
   add_status(root, chosen);
@@ -84,6 +113,9 @@ Parsed parse(const std::vector<std::string>& words, Chosen& chosen) {
   add_topic(root, chosen);
   try {
     root.parse(std::vector<std::string>{words.rbegin(), words.rend()});
+    if (chosen.invocation.quiet && chosen.invocation.output == Output::json) {
+      return {Exit::usage, {}, "--quiet and --output json exclude each other"};
+    }
     return {};
   } catch (const CLI::CallForHelp&) {
     const auto [command, name] = innermost(root);

@@ -7,8 +7,6 @@
 
 namespace flow::app {
 
-inline constexpr const char* version = "0.1.0";
-
 // What a command line asks for.
 struct Parsed {
   Exit exit = Exit::ok;  // where there is no command to run

@@ -270,9 +270,11 @@ class StatusCommand {
 
 void add_status(CLI::App& root, Chosen& chosen) {
   auto* command =
-      root.add_subcommand("status", "open requests, who leads, groups with offsets and lag");
+      root.add_subcommand("status", "open requests, who leads, groups with offsets and lag")
+          ->group("Commands");
   auto words = std::make_shared<StatusWords>();
-  command->add_option("PIPELINE", words->pipeline, "only this pipeline's requests and groups");
+  command->add_option("PIPELINE", words->pipeline, "only this pipeline's requests and groups")
+      ->type_name("");
   add_text(*command, "-n,--namespace", words->namespace_name, "the pipeline's namespace",
            "NAMESPACE");
   add_common_options(*command, chosen, Prints::documents);

@@ -97,7 +97,7 @@ Result<Exit> run_create(const TopicWords& words, const Invocation& invocation) {
 }  // namespace
 
 void add_topic(CLI::App& root, Chosen& chosen) {
-  auto* topic = root.add_subcommand("topic", "make or check the control topic");
+  auto* topic = root.add_subcommand("topic", "make or check the control topic")->group("Commands");
   topic->require_subcommand(1);
   topic->footer("\nExample:\n  flow topic create\n  flow topic check\n");
 
