@@ -1,11 +1,11 @@
 #include <librdkafka/rdkafka.h>
 
-#include <array>
 #include <deque>
 #include <utility>
 
 #include "connectors/kafka/client.h"
 #include "connectors/kafka/connection.h"
+#include "connectors/kafka/delivery.h"
 #include "connectors/kafka/errors.h"
 #include "connectors/kafka/lookups.h"
 
@@ -13,22 +13,6 @@ namespace flow::kafka {
 namespace {
 
 const Duration purge_deadline{2'000};
-
-struct Delivery {
-  bool answered = false;
-  rd_kafka_resp_err_t code = RD_KAFKA_RESP_ERR_NO_ERROR;
-  rd_kafka_msg_status_t status = RD_KAFKA_MSG_STATUS_NOT_PERSISTED;
-  std::int64_t offset = 0;
-};
-
-// Called from rd_kafka_poll, so on the thread that waits.
-void on_delivery(rd_kafka_t*, const rd_kafka_message_t* message, void*) {
-  auto* const delivery = static_cast<Delivery*>(message->_private);
-  delivery->answered = true;
-  delivery->code = message->err;
-  delivery->status = rd_kafka_message_status(message);
-  delivery->offset = message->offset;
-}
 
 class LogAppender final : public Appender {
  public:
@@ -42,9 +26,10 @@ class LogAppender final : public Appender {
       checked_ = true;
     }
     Delivery& delivery = deliveries_.emplace_back();
-    if (const auto handed_over = produce(record, delivery); !handed_over) {
+    const ErrorHandle refused = hand_over(connection_->handle(), topic_, record, delivery);
+    if (refused != nullptr) {
       deliveries_.pop_back();
-      return handed_over.error();
+      return failure(refused.get(), "appending to topic '" + topic_.value() + "'");
     }
     await(delivery, until);
     if (!delivery.answered) {
@@ -83,35 +68,6 @@ class LogAppender final : public Appender {
                                       policy->second + ", a control topic has compact");
     }
     return boost::outcome_v2::success();
-  }
-
-  Result<void> produce(const port::EncodedRecord& record, Delivery& delivery) {
-    const char* const value = record.value ? record.value->data() : nullptr;
-    const std::size_t length = record.value ? record.value->size() : 0;
-    const ErrorHandle refused{rd_kafka_produceva(
-        connection_->handle(), arguments(record, value, length, delivery).data(), 6)};
-    if (refused != nullptr) {
-      return failure(refused.get(), "appending to topic '" + topic_.value() + "'");
-    }
-    return boost::outcome_v2::success();
-  }
-
-  std::array<rd_kafka_vu_t, 6> arguments(const port::EncodedRecord& record, const char* value,
-                                         std::size_t length, Delivery& delivery) const {
-    std::array<rd_kafka_vu_t, 6> all{};
-    all[0].vtype = RD_KAFKA_VTYPE_TOPIC;
-    all[0].u.cstr = topic_.value().c_str();
-    all[1].vtype = RD_KAFKA_VTYPE_PARTITION;
-    all[1].u.i32 = 0;
-    all[2].vtype = RD_KAFKA_VTYPE_KEY;
-    all[2].u.mem = {const_cast<char*>(record.key.data()), record.key.size()};
-    all[3].vtype = RD_KAFKA_VTYPE_VALUE;
-    all[3].u.mem = {const_cast<char*>(value), length};
-    all[4].vtype = RD_KAFKA_VTYPE_MSGFLAGS;
-    all[4].u.i = RD_KAFKA_MSG_F_COPY;
-    all[5].vtype = RD_KAFKA_VTYPE_OPAQUE;
-    all[5].u.ptr = &delivery;
-    return all;
   }
 
   Result<LogPosition> verdict(const Delivery& delivery, Duration waited) const {

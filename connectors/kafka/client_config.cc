@@ -96,15 +96,14 @@ Settings producer_settings(const std::string& transactional_id) {
   };
 }
 
-Settings member_settings(const std::string& group) {
+Settings member_settings(const std::string& group, Duration max_poll_interval) {
   return {
       {"allow.auto.create.topics", "false"},
       {"group.id", group},
-      {"group.instance.id", ""},
       {"partition.assignment.strategy", "range"},
       {"session.timeout.ms", "6000"},
       {"heartbeat.interval.ms", "1000"},
-      {"max.poll.interval.ms", "86400000"},
+      {"max.poll.interval.ms", std::to_string(max_poll_interval.value())},
       {"enable.auto.commit", "false"},
       {"enable.auto.offset.store", "false"},
       {"auto.offset.reset", "error"},

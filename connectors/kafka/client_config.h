@@ -31,8 +31,9 @@ Settings reader_settings();
 // The transactional producer. `transactional_id` fences every other producer of that id.
 Settings producer_settings(const std::string& transactional_id);
 
-// A member of `group` that never fetches and never commits on its own.
-Settings member_settings(const std::string& group);
+// A member of `group` that never fetches and never commits on its own. When it is not asked for changes for
+// `max_poll_interval` it leaves; as long, a rebalance of the group waits for it.
+Settings member_settings(const std::string& group, Duration max_poll_interval);
 
 // Puts together common settings, the user's, and `own`, which win over the user's. Errc::invalid: a name or
 // value that librdkafka does not take, named; the value of a setting that holds a secret is not repeated.

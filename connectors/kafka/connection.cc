@@ -44,7 +44,9 @@ std::string shortened(std::string_view text) {
   text = text.substr(0, text.find(" (after "));
   std::string words{text};
   std::replace(words.begin(), words.end(), '\n', ' ');
-  if (!words.empty()) {
+  const bool is_acronym =
+      words.size() > 1 && std::isupper(static_cast<unsigned char>(words[1])) != 0;
+  if (!words.empty() && !is_acronym) {
     words.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(words.front())));
   }
   return words;
@@ -91,19 +93,20 @@ Connection::~Connection() {
 }
 
 Error Connection::no_answer(const std::string& what, Duration waited) const {
-  std::string detail = what + ": no answer from " + brokers_ + " within " + seconds(waited);
-  if (const std::string why = last_failure(); !why.empty()) {
-    detail += ": " + why;
-  }
-  return Error{Errc::unreachable, std::move(detail)};
+  return Error{Errc::unreachable,
+               with_last_failure(what + ": no answer from " + brokers_ + " within " +
+                                 seconds(waited))};
+}
+
+std::string Connection::with_last_failure(const std::string& what) const {
+  const std::lock_guard lock{mutex_};
+  return last_failure_.empty() ? what : what + ": " + last_failure_;
 }
 
 Error Connection::explain(rd_kafka_resp_err_t code, const std::string& what) const {
   Error found = failure(code, what);
   if (found.errc == Errc::unreachable) {
-    if (const std::string why = last_failure(); !why.empty()) {
-      found.detail += ": " + why;
-    }
+    found.detail = with_last_failure(found.detail);
   }
   return found;
 }
@@ -122,16 +125,14 @@ void Connection::on_log(const rd_kafka_t* client, int level, const char* facilit
 }
 
 void Connection::remember(std::string_view facility, std::string_view text) {
-  if (facility != "FAIL" && facility != "ERROR" && facility != "SSL" && facility != "SASL") {
+  if (facility != "FAIL" && facility != "ERROR" && facility != "TXNERR") {
+    return;
+  }
+  if (text.ends_with("brokers are down")) {  // says nothing that a failed call does not say
     return;
   }
   const std::lock_guard lock{mutex_};
   last_failure_ = shortened(text);
-}
-
-std::string Connection::last_failure() const {
-  const std::lock_guard lock{mutex_};
-  return last_failure_;
 }
 
 EventHandle wait_for(rd_kafka_queue_t* queue, rd_kafka_event_type_t type,

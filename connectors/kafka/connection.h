@@ -49,6 +49,9 @@ class Connection {
   // The error for a call that got no answer: "no answer from HOST:PORT within 10 s: connection refused".
   Error no_answer(const std::string& what, Duration waited) const;
 
+  // "<what>: <what the connection said last>".
+  std::string with_last_failure(const std::string& what) const;
+
   // As failure() of errors.h, but a code that means "not reached" also says what the connection said last.
   Error explain(rd_kafka_resp_err_t code, const std::string& what) const;
 
@@ -56,7 +59,6 @@ class Connection {
   Connection() = default;
   static void on_log(const rd_kafka_t* client, int level, const char* facility, const char* text);
   void remember(std::string_view facility, std::string_view text);
-  std::string last_failure() const;
 
   rd_kafka_t* handle_ = nullptr;
   std::string brokers_;

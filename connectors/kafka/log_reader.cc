@@ -52,6 +52,10 @@ port::LogRecord to_record(const rd_kafka_message_t& message) {
 // One librdkafka client that reads; a change of pace makes another one.
 struct LogReader::Session {
   ~Session() {
+    // The descriptor may be closed, and its number used again, before a batch lets go of the client.
+    if (queue != nullptr) {
+      rd_kafka_queue_io_event_enable(queue.get(), -1, nullptr, 0);
+    }
     if (is_started) {
       rd_kafka_consume_stop(topic.get(), partition);
     }

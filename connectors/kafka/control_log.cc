@@ -1,0 +1,89 @@
+#include "connectors/kafka/control_log.h"
+
+#include <utility>
+
+#include "connectors/kafka/topic_admin.h"
+#include "connectors/kafka/transaction.h"
+
+namespace flow::kafka {
+
+using boost::asio::awaitable;
+
+namespace {
+
+const Duration describe_max{10'000};
+const Duration seek_max{10'000};
+const Duration open_max{25'000};
+const Duration read_max{1'000};
+
+}  // namespace
+
+KafkaLog::KafkaLog(const boost::asio::any_io_executor& loop, std::shared_ptr<Shared> shared)
+    : shared_{std::move(shared)},
+      pump_{loop},
+      reader_{std::make_shared<LogReader>(shared_->config, shared_->topic, shared_->client_id)} {
+  reader_->wake(pump_.descriptor());
+}
+
+awaitable<Result<port::LogState>> KafkaLog::describe() {
+  co_return co_await run_blocking(
+      *shared_->pool, [committed = shared_->committed, uncommitted = shared_->uncommitted,
+                       topic = shared_->topic] {
+        return describe_log(*committed, *uncommitted, topic, Deadline{describe_max});
+      });
+}
+
+awaitable<Result<void>> KafkaLog::seek(LogPosition position) {
+  co_return co_await run_blocking(*shared_->pool, [reader = reader_, position] {
+    return reader->seek(position, Deadline{seek_max});
+  });
+}
+
+awaitable<Result<port::LogBatch>> KafkaLog::read() {
+  const Deadline until{read_max};
+  if (reader_->needs_restart()) {
+    BOOST_OUTCOME_CO_TRY(co_await run_blocking(
+        *shared_->pool, [reader = reader_] { return reader->restart(Deadline{seek_max}); }));
+  }
+  for (;;) {
+    auto batch = reader_->read(0);
+    if (!batch || !batch.value().records.empty() || batch.value().at_end || until.has_passed()) {
+      co_return batch;
+    }
+    co_await pump_.wait(Duration{until.left_ms()});
+    if (co_await is_cancelled()) {
+      co_return error(Errc::cancelled, "reading the control topic was cancelled");
+    }
+  }
+}
+
+awaitable<Result<void>> KafkaLog::open_producer() {
+  // The old one goes first, off the loop: what it had not sent yet is never sent then.
+  auto opened = co_await run_blocking(
+      *shared_->pool, [old = std::exchange(shared_->producer, nullptr), config = shared_->config,
+                       topic = shared_->topic, client_id = shared_->client_id]() mutable {
+        old.reset();
+        return Producer::open(config, topic, client_id, Deadline{open_max});
+      });
+  if (!opened) {
+    co_return opened.error();
+  }
+  shared_->producer = std::move(opened.value());
+  co_return boost::outcome_v2::success();
+}
+
+awaitable<port::CommitOutcome> KafkaLog::commit(port::Transaction transaction) {
+  if (shared_->producer == nullptr) {
+    port::CommitOutcome outcome;
+    outcome.producer_spent = true;
+    outcome.error = error(Errc::retriable, "the producer has not been opened");
+    co_return outcome;
+  }
+  co_return co_await run_blocking(
+      *shared_->pool, [producer = shared_->producer, lookups = shared_->committed,
+                       transaction = std::move(transaction)] {
+        return run_transaction(*producer, *lookups, transaction);
+      });
+}
+
+}  // namespace flow::kafka

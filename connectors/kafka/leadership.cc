@@ -1,0 +1,125 @@
+#include "connectors/kafka/leadership.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "connectors/kafka/group_look.h"
+#include "connectors/kafka/log.h"
+#include "connectors/kafka/transaction.h"
+
+namespace flow::kafka {
+
+using boost::asio::awaitable;
+
+namespace {
+
+const Duration wait_max{10'000};
+// An engine whose loop hangs gives way after this time; changed_from asks every wait_max.
+const Duration max_poll_interval{60'000};
+const Duration confirm_max{5'000};
+const Duration leave_max{5'000};
+constexpr int warning_level = 4;
+
+}  // namespace
+
+GroupLeadership::GroupLeadership(const boost::asio::any_io_executor& loop,
+                                 std::shared_ptr<Shared> shared, std::string member_client_id)
+    : shared_{std::move(shared)}, client_id_{std::move(member_client_id)}, pump_{loop} {}
+
+void GroupLeadership::ensure_joined() {
+  if (membership_ != nullptr || is_left_) {
+    return;
+  }
+  auto opened =
+      GroupMembership::open(shared_->config, client_id_, engine_group_of(shared_->topic),
+                                      max_poll_interval);
+  if (!opened) {
+    log_line(warning_level, client_id_, opened.error().detail);
+    return;
+  }
+  membership_ = std::move(opened.value());
+  membership_->wake(pump_.descriptor(), std::string(1, '\0'));
+  if (const auto begun = membership_->subscribe({shared_->topic}); !begun) {
+    log_line(warning_level, client_id_, begun.error().detail);
+  }
+}
+
+void GroupLeadership::take_changes() {
+  while (membership_ != nullptr) {
+    const auto change = membership_->next();
+    if (!change) {
+      return;
+    }
+    if (const auto* const assigned = std::get_if<GroupMembership::Assigned>(&*change)) {
+      const TopicPartition throne{shared_->topic, 0};
+      const auto& mine = assigned->partitions;
+      role_ = std::find(mine.begin(), mine.end(), throne) == mine.end() ? port::Role::follower
+                                                                        : port::Role::leader;
+      membership_->accept();
+    } else if (const auto* const wrong = std::get_if<Error>(&*change)) {
+      log_line(warning_level, client_id_, wrong->detail);
+    } else {
+      role_ = port::Role::follower;
+      membership_->give_up();
+    }
+  }
+}
+
+awaitable<port::Role> GroupLeadership::changed_from(port::Role current) {
+  for (;;) {
+    ensure_joined();
+    take_changes();
+    if (role_ != current) {
+      co_return role_;
+    }
+    co_await pump_.wait(wait_max);
+    if (co_await is_cancelled()) {
+      co_return role_;
+    }
+  }
+}
+
+awaitable<Result<bool>> GroupLeadership::confirm(LogPosition position) {
+  if (membership_ == nullptr || role_ != port::Role::leader) {
+    co_return false;
+  }
+  co_return co_await run_blocking(
+      *shared_->pool, [membership = membership_, at = TopicPartition{shared_->topic, 0}, position] {
+        return membership->commit(at, position.value(), Deadline{confirm_max});
+      });
+}
+
+awaitable<Result<port::GuardSupport>> GroupLeadership::probe_guard() {
+  if (shared_->producer == nullptr) {
+    co_return error(Errc::retriable, "trying a guarded commit: the producer has not been opened");
+  }
+  co_return co_await run_blocking(*shared_->pool, [producer = shared_->producer,
+                                                   group = engine_group_of(shared_->topic)] {
+    return probe_guarded_commit(*producer, group);
+  });
+}
+
+awaitable<void> GroupLeadership::leave() {
+  is_left_ = true;
+  role_ = port::Role::follower;
+  auto membership = std::exchange(membership_, nullptr);
+  if (membership == nullptr) {
+    co_return;
+  }
+  membership->begin_to_leave();
+  for (const Deadline until{leave_max};;) {
+    while (membership->next()) {
+      membership->give_up();
+    }
+    if (membership->has_left() || until.has_passed()) {
+      break;
+    }
+    co_await pump_.wait(Duration{until.left_ms()});
+  }
+  co_await run_blocking(*shared_->pool, [membership = std::move(membership)]() mutable {
+    membership.reset();
+    return true;
+  });
+}
+
+}  // namespace flow::kafka
