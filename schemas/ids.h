@@ -3,6 +3,7 @@
 #include <compare>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -48,8 +49,24 @@ using Instant = Named<std::int64_t, struct InstantTag>;
 // Milliseconds.
 using Duration = Named<std::int64_t, struct DurationTag>;
 
-constexpr Instant operator+(Instant at, Duration by) { return Instant{at.value() + by.value()}; }
-constexpr Duration operator-(Instant a, Instant b) { return Duration{a.value() - b.value()}; }
+// Times come from whoever writes a record, so any of 64 bits is possible; sums stay at the ends of
+// the range.
+constexpr Instant operator+(Instant at, Duration by) {
+  std::int64_t sum = 0;
+  if (__builtin_add_overflow(at.value(), by.value(), &sum)) {
+    sum = by.value() > 0 ? std::numeric_limits<std::int64_t>::max()
+                         : std::numeric_limits<std::int64_t>::min();
+  }
+  return Instant{sum};
+}
+constexpr Duration operator-(Instant a, Instant b) {
+  std::int64_t difference = 0;
+  if (__builtin_sub_overflow(a.value(), b.value(), &difference)) {
+    difference =
+        a > b ? std::numeric_limits<std::int64_t>::max() : std::numeric_limits<std::int64_t>::min();
+  }
+  return Duration{difference};
+}
 
 struct TopicPartition {
   TopicName topic;

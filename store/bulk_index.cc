@@ -23,6 +23,10 @@ void BulkIndex::see(const RecordKey& key, std::string_view value, bool readable)
     progress.moved.insert(group);
   } else if (key.kind == Kind::verified && readable && is_last_verified(key, value)) {
     progress.verified.insert(group);
+  } else if (key.kind == Kind::verified) {
+    // The last record of a key counts, and the result may have been forgotten already.
+    progress.verified.erase(group);
+    progress.moved.insert(group);
   }
   const bool settled =
       progress.done && std::includes(progress.verified.begin(), progress.verified.end(),

@@ -82,11 +82,12 @@ Applied apply(RequestFacts& facts, const RecordKey& key, const LogRecord& record
       facts.dones.insert_or_assign(*key.leader, std::move(fact));
       return applied;
     }
+    case Kind::step:
+      return record.value ? Applied{false, decode(key, *record.value).error().detail} : Applied{};
     case Kind::engine:
     case Kind::log:
     case Kind::annotations:
     case Kind::savepoint:
-    case Kind::step:
     case Kind::schedule:
       break;
   }

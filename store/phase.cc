@@ -12,8 +12,16 @@ bool intends(const RequestFacts& facts) {
   });
 }
 
-bool guard_says_closed(const RequestFacts& facts) {
-  return facts.guard && facts.guard->record && facts.guard->record->verdict != Verdict::waiting;
+bool guard_says(const RequestFacts& facts, Verdict verdict) {
+  return facts.guard && facts.guard->record && facts.guard->record->verdict == verdict;
+}
+
+// Whether it ended, though no done says so any more. A guard record that closed stands in one
+// transaction with the done; one that passed does so where nothing was left to do outside that
+// transaction.
+bool has_ended(const RequestFacts& facts, bool intended) {
+  return guard_says(facts, Verdict::closed) ||
+         (!intended && (guard_says(facts, Verdict::passed) || !facts.results.empty()));
 }
 
 }  // namespace
@@ -48,7 +56,7 @@ Phase phase_of(const RequestFacts& facts) {
     return Phase::damaged;
   }
   const bool intended = intends(facts);
-  if (!intended && (!facts.results.empty() || guard_says_closed(facts))) {
+  if (has_ended(facts, intended)) {
     return Phase::damaged;
   }
   if (intended) {
@@ -100,7 +108,7 @@ std::string damage_of(const RequestFacts& facts) {
   if (!facts.results.empty()) {
     return "it has a result but no done record";
   }
-  if (guard_says_closed(facts)) {
+  if (guard_says(facts, Verdict::closed) || guard_says(facts, Verdict::passed)) {
     return "its guard record says that it ended, but its done record is missing";
   }
   return facts.guard->record ? "its guard record holds no request"

@@ -13,9 +13,9 @@ namespace flow::store {
 //   facts                                                        phase
 //   a readable done                                              closed
 //   a done that is erased or cannot be read                      damaged
-//   a result, no intent                                          damaged
-//   a guard record that passed or closed, no intent              damaged  (its done is missing)
-//   a result or an intent that was not withdrawn                 moving
+//   a guard record that closed                                   damaged  (its done is missing)
+//   a result or a guard record that passed, no intent            damaged  (its done is missing)
+//   an intent that was not withdrawn                             moving
 //   a guard record that cannot be read or holds no request       damaged
 //   a guard record of a newer version                            newer
 //   a guard record that waits                                    waiting

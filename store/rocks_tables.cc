@@ -40,7 +40,9 @@ rocksdb::Options options_for(bool bulk) {
 
 Error error_of(const rocksdb::Status& status, const std::string& what, const std::string& folder) {
   const std::string text = what + " the store in '" + folder + "': " + status.ToString();
-  if (status.IsCorruption()) {
+  // A file that is gone is damage too: nothing but RocksDB writes there.
+  if (status.IsCorruption() || status.IsInvalidArgument() || status.IsNotFound() ||
+      status.IsPathNotFound()) {
     return error(Errc::fatal, text);
   }
   return error(Errc::retriable, text);
@@ -79,10 +81,6 @@ Result<std::unique_ptr<RocksTables>> RocksTables::open(const std::string& folder
   if (is_locked(status)) {
     return error(Errc::refused, "another engine uses the store in '" + folder +
                                     "'; give each engine a folder of its own (--store)");
-  }
-  // A file that is gone is damage too: nothing but RocksDB writes there.
-  if (status.IsInvalidArgument() || status.IsNotFound() || status.IsPathNotFound()) {
-    return error(Errc::fatal, "open the store in '" + folder + "': " + status.ToString());
   }
   return error_of(status, "open", folder);
 }

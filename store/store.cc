@@ -3,19 +3,13 @@
 #include <algorithm>
 
 #include "schemas/codec.h"
+#include "schemas/utf8.h"
 #include "store/rows.h"
 
 namespace flow::store {
 namespace {
 
-// Keys are shown to people: what cannot be printed becomes '?', and a long key is cut.
-std::string printable(std::string_view key) {
-  constexpr std::size_t shown_max = 120;
-  std::string out{key.substr(0, shown_max)};
-  std::replace_if(
-      out.begin(), out.end(), [](char c) { return c < ' ' || c == 0x7f; }, '?');
-  return out;
-}
+std::string printable(std::string_view key) { return to_line(key, 120); }
 
 Error damaged_row(std::string_view key) {
   return error(Errc::fatal, "the store's row '" + printable(key) + "' cannot be read");
@@ -84,15 +78,16 @@ void Store::note_bad(const LogRecord& record, std::string problem, Changes& chan
 
 void Store::apply_log_record(const RecordKey& key, const LogRecord& record, Changes& changes,
                              Batch& batch) {
-  batch.put(row_key(log_table, record.key), encode_row(record));
   if (!record.value) {
     return;
   }
   const auto decoded = decode(key, *record.value);
   if (!decoded) {
+    // What was known before stays, here and when the store is opened again.
     note_bad(record, decoded.error().detail, changes);
     return;
   }
+  batch.put(row_key(log_table, record.key), encode_row(record));
   if (const auto* engine = std::get_if<EngineStarted>(&decoded.value())) {
     changes.leader = Leader{*engine, LeaderNumber{record.position.value()}};
   } else if (const auto* born = std::get_if<LogBorn>(&decoded.value())) {

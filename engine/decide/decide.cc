@@ -85,7 +85,7 @@ Effect wait(Guard guard, const std::vector<Holding>& holding, std::optional<Inst
 
 bool has_stood(const Guard& guard, const Holding& holding, Instant now) {
   const auto since = stands_since(guard.reasons, holding);
-  return since && now.value() - since->value() >= permanent_stands_for.value();
+  return since && now - *since >= permanent_stands_for;
 }
 
 std::vector<port::GroupQuery> queries(const std::vector<Target>& targets) {
