@@ -157,6 +157,34 @@ TEST_CASE("a rebuild in bulk ends where reading record by record ends", "[store]
   CHECK(answers_of(*bulk) == answers_of(*live));
 }
 
+TEST_CASE("a rebuild in bulk forgets no request that lacks a look", "[store]") {
+  const auto result = at(0, result_of(1));
+  const auto done = at(0, done_of(1));
+  const auto other_done = at(0, done_of(1, DoneOutcome::completed, 2));
+  const auto last = at(0, verified_of(1, "g", true));
+  const auto first = at(0, verified_of(1, "g", false));
+  const auto erased = at(0, key_of(verified_of(1)), std::nullopt);
+  const std::vector<std::vector<OwnedRecord>> logs{
+      {last, first, result, done},
+      {last, erased, result, done},
+      {result, last, done, first, other_done},
+      {result, last, done, erased, other_done},
+      {result, done, first},
+      {done, result},
+      {done, last, first, result},
+  };
+  auto log = logs[GENERATE_COPY(range(std::size_t{0}, logs.size()))];
+  for (std::size_t i = 0; i < log.size(); ++i) {
+    log[i].position = static_cast<std::int64_t>(i);
+  }
+  const Folder folder;
+  const auto bulk = store_of(tables_of(TablesKind::memory, folder));
+  REQUIRE(bulk->begin_bulk());
+  apply_all(*bulk, log);
+  REQUIRE(bulk->end_bulk(bulk->release_tables()));
+  CHECK(bulk->unverified_requests().value() == std::vector{id_of(1)});
+}
+
 TEST_CASE("a store that is opened again knows what it knew", "[store]") {
   const Folder folder;
   std::string before;
