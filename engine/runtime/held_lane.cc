@@ -52,7 +52,6 @@ awaitable<void> HeldLane::while_held(Term term, RequestId id, std::shared_ptr<po
   transaction.records = encode_all(move->records);
   transaction.moves = std::move(move->moves);
   transaction.hold = std::move(hold);
-  fail_point("before-begin");
   const auto outcome = co_await transact(context_, term, std::move(transaction));
   settle_works(context_, {id}, outcome);
   if (outcome.status == port::CommitStatus::committed) {

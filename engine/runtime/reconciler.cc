@@ -117,7 +117,6 @@ awaitable<bool> Reconciler::carry_out(Term term, std::vector<Decided> some) {
     std::move(encoded.begin(), encoded.end(), std::back_inserter(transaction.records));
     transaction.moves.insert(transaction.moves.end(), move.moves.begin(), move.moves.end());
   }
-  fail_point("before-begin");
   auto outcome = co_await transact(context_, term, std::move(transaction));
   const bool settled =
       outcome.status != port::CommitStatus::aborted || outcome.refusals.empty() || some.size() == 1;
