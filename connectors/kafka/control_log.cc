@@ -26,24 +26,23 @@ KafkaLog::KafkaLog(const boost::asio::any_io_executor& loop, std::shared_ptr<Sha
 }
 
 awaitable<Result<port::LogState>> KafkaLog::describe() {
-  co_return co_await run_blocking(
-      *shared_->pool, [committed = shared_->committed, uncommitted = shared_->uncommitted,
-                       topic = shared_->topic] {
-        return describe_log(*committed, *uncommitted, topic, Deadline{describe_max});
-      });
+  auto work = [committed = shared_->committed, uncommitted = shared_->uncommitted,
+               topic = shared_->topic] {
+    return describe_log(*committed, *uncommitted, topic, Deadline{describe_max});
+  };
+  co_return co_await run_blocking(*shared_->pool, std::move(work));
 }
 
 awaitable<Result<void>> KafkaLog::seek(LogPosition position) {
-  co_return co_await run_blocking(*shared_->pool, [reader = reader_, position] {
-    return reader->seek(position, Deadline{seek_max});
-  });
+  auto work = [reader = reader_, position] { return reader->seek(position, Deadline{seek_max}); };
+  co_return co_await run_blocking(*shared_->pool, std::move(work));
 }
 
 awaitable<Result<port::LogBatch>> KafkaLog::read() {
   const Deadline until{read_max};
   if (reader_->needs_restart()) {
-    BOOST_OUTCOME_CO_TRY(co_await run_blocking(
-        *shared_->pool, [reader = reader_] { return reader->restart(Deadline{seek_max}); }));
+    auto work = [reader = reader_] { return reader->restart(Deadline{seek_max}); };
+    BOOST_OUTCOME_CO_TRY(co_await run_blocking(*shared_->pool, std::move(work)));
   }
   for (;;) {
     auto batch = reader_->read(0);
@@ -58,13 +57,13 @@ awaitable<Result<port::LogBatch>> KafkaLog::read() {
 }
 
 awaitable<Result<void>> KafkaLog::open_producer() {
+  auto work = [old = std::exchange(shared_->producer, nullptr), config = shared_->config,
+               topic = shared_->topic, client_id = shared_->client_id]() mutable {
+    old.reset();
+    return Producer::open(config, topic, client_id, Deadline{open_max});
+  };
   // The old one goes first, off the loop: what it had not sent yet is never sent then.
-  auto opened = co_await run_blocking(
-      *shared_->pool, [old = std::exchange(shared_->producer, nullptr), config = shared_->config,
-                       topic = shared_->topic, client_id = shared_->client_id]() mutable {
-        old.reset();
-        return Producer::open(config, topic, client_id, Deadline{open_max});
-      });
+  auto opened = co_await run_blocking(*shared_->pool, std::move(work));
   if (!opened) {
     co_return opened.error();
   }
@@ -79,11 +78,11 @@ awaitable<port::CommitOutcome> KafkaLog::commit(port::Transaction transaction) {
     outcome.error = error(Errc::retriable, "the producer has not been opened");
     co_return outcome;
   }
-  co_return co_await run_blocking(
-      *shared_->pool, [producer = shared_->producer, lookups = shared_->committed,
-                       transaction = std::move(transaction)] {
-        return run_transaction(*producer, *lookups, transaction);
-      });
+  auto work = [producer = shared_->producer, lookups = shared_->committed,
+               transaction = std::move(transaction)] {
+    return run_transaction(*producer, *lookups, transaction);
+  };
+  co_return co_await run_blocking(*shared_->pool, std::move(work));
 }
 
 }  // namespace flow::kafka

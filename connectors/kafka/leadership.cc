@@ -30,8 +30,7 @@ void GroupLeadership::ensure_joined() {
   if (membership_ != nullptr || is_left_) {
     return;
   }
-  auto opened =
-      GroupMembership::open(shared_->config, client_id_, engine_group_of(shared_->topic),
+  auto opened = GroupMembership::open(shared_->config, client_id_, engine_group_of(shared_->topic),
                                       max_poll_interval);
   if (!opened) {
     log_line(warning_level, client_id_, opened.error().detail);
@@ -83,20 +82,20 @@ awaitable<Result<bool>> GroupLeadership::confirm(LogPosition position) {
   if (membership_ == nullptr || role_ != port::Role::leader) {
     co_return false;
   }
-  co_return co_await run_blocking(
-      *shared_->pool, [membership = membership_, at = TopicPartition{shared_->topic, 0}, position] {
-        return membership->commit(at, position.value(), Deadline{confirm_max});
-      });
+  auto work = [membership = membership_, at = TopicPartition{shared_->topic, 0}, position] {
+    return membership->commit(at, position.value(), Deadline{confirm_max});
+  };
+  co_return co_await run_blocking(*shared_->pool, std::move(work));
 }
 
 awaitable<Result<port::GuardSupport>> GroupLeadership::probe_guard() {
   if (shared_->producer == nullptr) {
     co_return error(Errc::retriable, "trying a guarded commit: the producer has not been opened");
   }
-  co_return co_await run_blocking(*shared_->pool, [producer = shared_->producer,
-                                                   group = engine_group_of(shared_->topic)] {
+  auto work = [producer = shared_->producer, group = engine_group_of(shared_->topic)] {
     return probe_guarded_commit(*producer, group);
-  });
+  };
+  co_return co_await run_blocking(*shared_->pool, std::move(work));
 }
 
 awaitable<void> GroupLeadership::leave() {
@@ -116,10 +115,11 @@ awaitable<void> GroupLeadership::leave() {
     }
     co_await pump_.wait(Duration{until.left_ms()});
   }
-  co_await run_blocking(*shared_->pool, [membership = std::move(membership)]() mutable {
+  auto work = [membership = std::move(membership)]() mutable {
     membership.reset();
     return true;
-  });
+  };
+  co_await run_blocking(*shared_->pool, std::move(work));
 }
 
 }  // namespace flow::kafka

@@ -28,6 +28,10 @@ bool is_transactional(std::int16_t api_key) {
 
 constexpr const char* interceptor_name = "flow-request-watch";
 
+// librdkafka 2.0.2 reports an answer once from the thread of the connection, and once more from its main thread
+// if that handles it; it does not say which request was answered. Only the connection's thread ever sends.
+thread_local bool is_connection_thread = false;
+
 }  // namespace
 
 void RequestWatch::attach(rd_kafka_conf_t* conf) {
@@ -44,6 +48,7 @@ rd_kafka_resp_err_t RequestWatch::on_new(rd_kafka_t* client, const rd_kafka_conf
 rd_kafka_resp_err_t RequestWatch::on_sent(rd_kafka_t*, int, const char*, std::int32_t,
                                           std::int16_t api_key, std::int16_t, std::int32_t,
                                           std::size_t, void* self) {
+  is_connection_thread = true;
   auto& watch = *static_cast<RequestWatch*>(self);
   if (is_transactional(api_key)) {
     ++watch.sent_;
@@ -62,10 +67,10 @@ rd_kafka_resp_err_t RequestWatch::on_response(rd_kafka_t*, int, const char*, std
   if (!is_transactional(api_key)) {
     return RD_KAFKA_RESP_ERR_NO_ERROR;
   }
-  if (code == RD_KAFKA_RESP_ERR_NO_ERROR) {
-    ++watch.answered_;
-  } else {
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
     watch.lost_.store(true);
+  } else if (is_connection_thread) {
+    ++watch.answered_;
   }
   return RD_KAFKA_RESP_ERR_NO_ERROR;
 }
