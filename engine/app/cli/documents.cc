@@ -105,7 +105,7 @@ array moves(const std::vector<PartitionMove>& all) {
     out.emplace_back(object{{"topic", valid_utf8(move.at.topic.value())},
                             {"partition", move.at.partition},
                             {"before", committed(move.before)},
-                            {"asked", move.asked ? value{*move.asked} : value{nullptr}},
+                            {"asked", move.asked ? value(*move.asked) : value(nullptr)},
                             {"after", committed(move.after)},
                             {"remark", text_or_null(move.remark)}});
   }
@@ -120,7 +120,7 @@ value verified_document(const store::RequestFacts& facts, const GroupId& group) 
   for (const auto& entry : verified.offsets) {
     offsets.emplace_back(object{{"topic", valid_utf8(entry.at.topic.value())},
                                 {"partition", entry.at.partition},
-                                {"offset", entry.offset ? value{*entry.offset} : value{nullptr}}});
+                                {"offset", entry.offset ? value(*entry.offset) : value(nullptr)}});
   }
   return object{{"standing", standing_word(verified.standing)},
                 {"last", verified.last},
@@ -137,7 +137,7 @@ array results(const store::RequestFacts& facts) {
     const auto* result = store::result_of(facts, group);
     object entry{{"group", valid_utf8(group.value())}};
     entry["readable"] = result != nullptr;
-    entry["failure"] = result == nullptr ? value{nullptr} : text_or_null(result->failure);
+    entry["failure"] = result == nullptr ? value(nullptr) : text_or_null(result->failure);
     entry["partitions"] = result == nullptr ? array{} : moves(result->moves);
     entry["verified"] = verified_document(facts, group);
     out.emplace_back(std::move(entry));
@@ -194,11 +194,11 @@ value expiry(const store::RequestFacts& facts) {
 }  // namespace
 
 value text_or_null(const std::string& text) {
-  return text.empty() ? value{nullptr} : value{valid_utf8(text)};
+  return text.empty() ? value(nullptr) : value(valid_utf8(text));
 }
 
 value instant_or_null(const std::optional<Instant>& at) {
-  return at ? value{to_text(*at)} : value{nullptr};
+  return at ? value(to_text(*at)) : value(nullptr);
 }
 
 array members_document(const std::vector<Member>& members) {
@@ -218,7 +218,7 @@ object request_document(const store::RequestFacts& facts) {
   const auto* done = store::closing_done(facts);
   out["id"] = facts.id.value();
   out["phase"] = std::string{store::to_string(phase)};
-  out["outcome"] = done == nullptr ? value{nullptr} : value{outcome_word(done->outcome)};
+  out["outcome"] = done == nullptr ? value(nullptr) : value(outcome_word(done->outcome));
   out["reason"] = text_or_null(done == nullptr ? store::damage_of(facts) : done->reason);
   out["asked_at"] = instant_or_null(store::asked_at(facts));
   if (const auto* request = store::accepted_request(facts)) add_request(out, *request);
@@ -229,12 +229,12 @@ object request_document(const store::RequestFacts& facts) {
   if (facts.guard && facts.guard->record) add_guard(out, *facts.guard->record);
   const bool cancelled = facts.cancel && facts.cancel->record;
   out["cancel"] = cancelled
-                      ? value{object{{"asked_at", to_text(facts.cancel->record->asked_at.value_or(
+                      ? value(object{{"asked_at", to_text(facts.cancel->record->asked_at.value_or(
                                                       facts.cancel->timestamp))},
-                                     {"asked_by", text_or_null(facts.cancel->record->asked_by)}}}
-                      : value{nullptr};
-  out["done_at"] = done == nullptr ? value{nullptr} : value{to_text(done->at)};
-  out["engine"] = done == nullptr ? value{nullptr} : text_or_null(done->engine);
+                                     {"asked_by", text_or_null(facts.cancel->record->asked_by)}})
+                      : value(nullptr);
+  out["done_at"] = done == nullptr ? value(nullptr) : value(to_text(done->at));
+  out["engine"] = done == nullptr ? value(nullptr) : text_or_null(done->engine);
   out["results"] = results(facts);
   return out;
 }

@@ -79,6 +79,15 @@ std::string moved_text(const GroupResult& result, const std::string& position) {
   return joined(parts, ", ") + " to " + position;
 }
 
+std::string result_line(const store::RequestFacts& facts, const GroupId& group) {
+  const auto* request = store::accepted_request(facts);
+  const auto* result = store::result_of(facts, group);
+  const std::string name = group.value() + ": ";
+  if (result == nullptr) return name + "its result cannot be read";
+  if (!result->failure.empty()) return name + result->failure;
+  return name + moved_text(*result, request == nullptr ? "?" : position_text(request->position));
+}
+
 std::string done_word(DoneOutcome outcome) {
   switch (outcome) {
     case DoneOutcome::completed:
@@ -211,16 +220,19 @@ std::string why_waiting(const store::RequestFacts& facts) {
 }
 
 std::vector<std::string> result_lines(const store::RequestFacts& facts) {
-  const auto* request = store::accepted_request(facts);
-  const std::string position = request == nullptr ? "?" : position_text(request->position);
   std::vector<std::string> lines;
   for (const auto& group : groups_in_order(facts)) {
-    if (!store::has_result(facts, group)) continue;
+    if (store::has_result(facts, group)) lines.push_back(result_line(facts, group));
+  }
+  return lines;
+}
+
+std::vector<std::string> failure_lines(const store::RequestFacts& facts) {
+  std::vector<std::string> lines;
+  for (const auto& group : groups_in_order(facts)) {
     const auto* result = store::result_of(facts, group);
-    lines.push_back(group.value() + ": " +
-                    (result == nullptr         ? "its result cannot be read"
-                     : result->failure.empty() ? moved_text(*result, position)
-                                               : result->failure));
+    const bool moved = result != nullptr && result->failure.empty();
+    if (store::has_result(facts, group) && !moved) lines.push_back(result_line(facts, group));
   }
   return lines;
 }

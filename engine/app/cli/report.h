@@ -37,6 +37,9 @@ std::string why_waiting(const store::RequestFacts& facts);
 //   cart.router.in: <Kafka's reason>
 std::vector<std::string> result_lines(const store::RequestFacts& facts);
 
+// Those of them that tell of a failure.
+std::vector<std::string> failure_lines(const store::RequestFacts& facts);
+
 // What one look after the move found: "stands", "started: ...", "superseded: ...", with "contested"
 // before it.
 std::string standing_text(const Verified& verified);

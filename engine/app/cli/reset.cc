@@ -236,9 +236,15 @@ class Reset {
       document["control_topic"] = session_->topic().value();
       document["appended"] = appended;
       terminal_.out(to_text(document));
-    } else if (!invocation_.quiet) {
-      for (const auto& line : result_lines(facts)) {
-        terminal_.out(printable(line) + "\n");
+      return;
+    }
+    for (const auto& line : result_lines(facts)) {
+      if (!invocation_.quiet) terminal_.out(printable(line) + "\n");
+    }
+    // Under -q nobody would learn why the exit code is 1.
+    if (invocation_.quiet) {
+      for (const auto& line : failure_lines(facts)) {
+        terminal_.note(line);
       }
     }
   }

@@ -210,11 +210,11 @@ class StatusCommand {
       boost::json::object entry{{"topic", at.at.topic.value()}, {"partition", at.at.partition}};
       const bool known = !at.problem && at.committed;
       using boost::json::value;
-      entry["offset"] = known ? value{at.committed->offset} : value{nullptr};
-      entry["start"] = at.problem ? value{nullptr} : value{at.start};
-      entry["end"] = at.problem ? value{nullptr} : value{at.last_stable};
-      entry["lag"] = known ? value{at.last_stable - at.committed->offset} : value{nullptr};
-      entry["problem"] = at.problem ? value{valid_utf8(at.problem->detail)} : value{nullptr};
+      entry["offset"] = known ? value(at.committed->offset) : value(nullptr);
+      entry["start"] = at.problem ? value(nullptr) : value(at.start);
+      entry["end"] = at.problem ? value(nullptr) : value(at.last_stable);
+      entry["lag"] = known ? value(at.last_stable - at.committed->offset) : value(nullptr);
+      entry["problem"] = at.problem ? value(valid_utf8(at.problem->detail)) : value(nullptr);
       out.emplace_back(std::move(entry));
     }
     return out;
