@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "engine/decide/plan.h"
 #include "engine/decide/reasons.h"
+#include "engine/decide/records.h"
 #include "engine/decide/resolve.h"
 #include "schemas/codec.h"
 #include "store/phase.h"
@@ -13,46 +13,16 @@ namespace {
 
 using store::RequestFacts;
 
-// The guard record as it stands, or the first one.
-Guard guard_of(const RequestFacts& facts, const Request& request) {
-  if (facts.guard && facts.guard->record) {
-    Guard guard = *facts.guard->record;
-    guard.request = request;
-    return guard;
-  }
-  Guard guard;
-  guard.id = request.id;
-  guard.request = request;
-  guard.digest = content_digest(request);
-  return guard;
-}
-
-Done done_of(const RequestId& id, DoneOutcome outcome, std::string reason,
-             const Situation& situation) {
-  return {
-      id, situation.self.leader, outcome, std::move(reason), situation.now, situation.self.engine};
-}
-
-// Everything that ends without a move ends here. The guard record says so too, so that a done that
-// is lost later leaves a damaged request, never an open one.
-Write close(Guard guard, DoneOutcome outcome, std::string reason, const Situation& situation,
-            std::vector<GroupResult> results = {}) {
-  const RequestId id = guard.id;
-  guard.verdict = Verdict::closed;
-  guard.reasons = merge_reasons(std::move(guard.reasons), {}, situation.now);
-  Write write;
-  write.records.emplace_back(std::move(guard));
-  for (auto& result : results) {
-    write.records.emplace_back(std::move(result));
-  }
-  write.records.emplace_back(done_of(id, outcome, std::move(reason), situation));
-  return write;
-}
+// The reason of a done names so many of them.
+constexpr std::size_t joined_max = 10;
 
 std::string joined(const std::vector<std::string>& texts) {
   std::string all;
-  for (const auto& text : texts) {
-    all += (all.empty() ? "" : "; ") + text;
+  for (std::size_t i = 0; i < texts.size() && i < joined_max; ++i) {
+    all += (i == 0 ? "" : "; ") + texts[i];
+  }
+  if (texts.size() > joined_max) {
+    all += "; and " + std::to_string(texts.size() - joined_max) + " more";
   }
   return all;
 }
@@ -74,11 +44,7 @@ Effect wait(Guard guard, const std::vector<Holding>& holding, std::optional<Inst
   guard.reasons = merge_reasons(std::move(guard.reasons), holding, situation.now);
   guard.verdict = Verdict::waiting;
   if (situation.seen != nullptr) {
-    Seen seen{situation.seen->at, {}, {}};
-    for (const auto& view : situation.seen->groups) {
-      seen.groups.push_back({view.group, view.state_name, view.members});
-    }
-    guard.seen = std::move(seen);
+    guard.seen = seen_of(*situation.seen, guard.targets);
   }
   return Write{{std::move(guard)}};
 }
@@ -96,130 +62,86 @@ std::vector<port::GroupQuery> queries(const std::vector<Target>& targets) {
   return groups;
 }
 
-const port::GroupView* view_of(const port::Observation& seen, const GroupId& group) {
-  const auto found = std::find_if(seen.groups.begin(), seen.groups.end(),
-                                  [&](const port::GroupView& view) { return view.group == group; });
-  return found == seen.groups.end() ? nullptr : &*found;
-}
-
-port::GroupMove move_of(const GroupId& group, const Plan& plan) {
-  port::GroupMove move;
-  move.group = group;
-  for (const auto& partition : plan.moves) {
-    move.before.push_back({partition.at, partition.before});
-    if (partition.after) {
-      move.commits.push_back({partition.at, partition.after->offset, partition.after->metadata});
-    }
-  }
-  return move;
-}
-
-// One group that can never be moved, and Kafka's reason.
-struct Failure {
-  GroupId group;
-  std::string reason;
+// What was found of all targets.
+struct Judged {
+  Holdings holding;
+  std::vector<Failure> failures;     // permanent, and has stood
+  bool passes = true;                // nothing that may pass by itself holds
+  bool all_stood = true;             // no permanent reason is too young
+  std::optional<Instant> stands_at;  // when the first of the young ones has stood
 };
 
-GroupResult failed(const Guard& guard, const Failure& failure, const Situation& situation) {
-  GroupResult result;
-  result.id = guard.id;
-  result.group = failure.group;
-  result.leader = situation.self.leader;
-  result.failure = failure.reason;
-  result.request_digest = guard.digest;
-  return result;
+Judged judge_targets(const Guard& guard, const Situation& situation) {
+  std::vector<Holding> all;
+  for (const auto& target : guard.targets) {
+    for (auto& one : judge(target, *view_of(*situation.seen, target), *guard.request, situation)) {
+      all.push_back(std::move(one));
+    }
+  }
+  Judged judged;
+  judged.holding = fold(all);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const Holding& said = judged.holding.said[judged.holding.said_by[i]];
+    if (!all[i].permanent) {
+      judged.passes = false;
+    } else if (has_stood(guard, said, situation.now)) {
+      judged.failures.push_back({all[i].group, all[i].text});
+    } else {
+      judged.all_stood = false;
+      const auto since = stands_since(guard.reasons, said).value_or(situation.now);
+      judged.stands_at = earliest(judged.stands_at, since + permanent_stands_for);
+    }
+  }
+  return judged;
 }
 
-Effect carry_out(Guard guard, const std::vector<Failure>& failures, const Situation& situation) {
-  const auto fails = [&](const GroupId& group) {
-    return std::find_if(failures.begin(), failures.end(),
-                        [&](const Failure& failure) { return failure.group == group; });
-  };
-  Move move;
-  std::vector<Record> results;
-  for (const auto& target : guard.targets) {
-    if (const auto failure = fails(target.group); failure != failures.end()) {
-      results.emplace_back(failed(guard, *failure, situation));
-      continue;
-    }
-    const auto* view = view_of(*situation.seen, target.group);
-    auto plan = plan_group(guard.request->position, *view);
-    move.moves.push_back(move_of(target.group, plan));
-    results.emplace_back(GroupResult{guard.id,
-                                     target.group,
-                                     situation.self.leader,
-                                     std::move(plan.moves),
-                                     std::move(plan.identities),
-                                     {},
-                                     guard.digest});
-  }
-  const auto outcome =
-      failures.empty() ? DoneOutcome::completed : DoneOutcome::completed_with_failures;
-  const std::string reason = failures.empty()
-                                 ? std::string{}
-                                 : std::to_string(failures.size()) + " of " +
-                                       std::to_string(guard.targets.size()) + " group(s) failed";
-  auto done = done_of(guard.id, outcome, reason, situation);
-  guard.verdict = Verdict::passed;
-  guard.reasons = merge_reasons(std::move(guard.reasons), {}, situation.now);
-  Seen seen{situation.seen->at, {}, {}};
-  for (const auto& view : situation.seen->groups) {
-    seen.groups.push_back({view.group, view.state_name, view.members});
-  }
-  guard.seen = std::move(seen);
-  move.records.emplace_back(std::move(guard));
-  std::move(results.begin(), results.end(), std::back_inserter(move.records));
-  move.records.emplace_back(std::move(done));
-  return move;
+Join join_of(const Guard& guard, const std::vector<Failure>& failures) {
+  auto targets = guard.targets;
+  std::erase_if(targets, [&](const Target& target) {
+    return std::any_of(failures.begin(), failures.end(),
+                       [&](const Failure& failure) { return failure.group == target.group; });
+  });
+  return Join{queries(targets)};
 }
 
 // Every target group has been looked at: wait, refuse, or carry out.
 Effect judge_all(Guard guard, const RequestFacts& facts, const Situation& situation) {
-  std::vector<Holding> holding;
-  std::vector<Failure> failures;
-  bool passes = true;
-  bool all_stood = true;
-  std::optional<Instant> stands_at;
-  for (const auto& target : guard.targets) {
-    for (auto& one :
-         judge(target, *view_of(*situation.seen, target.group), *guard.request, situation)) {
-      if (!one.permanent) {
-        passes = false;
-      } else if (has_stood(guard, one, situation.now)) {
-        failures.push_back({target.group, one.text});
-      } else {
-        all_stood = false;
-        const auto since = stands_since(guard.reasons, one).value_or(situation.now);
-        stands_at = earliest(stands_at, since + permanent_stands_for);
-      }
-      holding.push_back(std::move(one));
-    }
-  }
-  const auto again = earliest(situation.now + look_again_after, stands_at);
+  const Judged judged = judge_targets(guard, situation);
+  const auto& failures = judged.failures;
   const bool none_can = failures.size() == guard.targets.size();
   const bool refuses = !failures.empty() && (guard.request->options.atomic || none_can);
-  if (all_stood && refuses) {
-    std::vector<GroupResult> results;
+  if (judged.all_stood && refuses) {
     std::vector<std::string> texts;
     for (const auto& failure : failures) {
       texts.push_back(failure.reason);
-      results.push_back(failed(guard, failure, situation));
     }
-    return close(std::move(guard), DoneOutcome::refused, joined(texts), situation,
-                 std::move(results));
+    return close(std::move(guard), DoneOutcome::refused, joined(texts), situation, failures);
   }
-  if (!passes || !all_stood) {
-    return wait(std::move(guard), holding, again, facts, situation);
+  if (!judged.passes || !judged.all_stood) {
+    const auto again = earliest(situation.now + look_again_after, judged.stands_at);
+    return wait(std::move(guard), judged.holding.said, again, facts, situation);
   }
   if (guard.request->options.hold && !situation.held) {
-    auto targets = guard.targets;
-    std::erase_if(targets, [&](const Target& target) {
-      return std::any_of(failures.begin(), failures.end(),
-                         [&](const Failure& failure) { return failure.group == target.group; });
-    });
-    return Join{queries(targets)};
+    return join_of(guard, failures);
   }
   return carry_out(std::move(guard), failures, situation);
+}
+
+// What keeps every group of a request from being looked at, and may pass.
+std::optional<std::string> waits_unseen(const Guard& guard, const Situation& situation) {
+  if (situation.guard == port::GuardSupport::unchecked && !guard.request->options.hold) {
+    return "this broker does not check guarded commits; ask again with --hold";
+  }
+  for (const auto& target : guard.targets) {
+    if (!target.cluster.empty()) {
+      return target.group.value() + " is on Kafka cluster '" + target.cluster +
+             "'; this engine moves groups of the control topic's own cluster only";
+    }
+  }
+  if (situation.behind) {
+    return "behind " + situation.behind->value();
+  }
+  return std::nullopt;
 }
 
 Effect decide_accepted(const RequestFacts& facts, const Request& request,
@@ -248,20 +170,14 @@ Effect decide_accepted(const RequestFacts& facts, const Request& request,
     }
     guard.targets = std::move(resolution.targets);
   }
-  if (situation.guard == port::GuardSupport::unchecked && !request.options.hold) {
-    return wait(std::move(guard),
-                {{"this broker does not check guarded commits; ask again with --hold", {}, false}},
-                {}, facts, situation);
-  }
-  if (situation.behind) {
-    return wait(std::move(guard), {{"behind " + situation.behind->value(), {}, false}}, {}, facts,
-                situation);
+  if (auto why = waits_unseen(guard, situation)) {
+    return wait(std::move(guard), {{*std::move(why), {}, false}}, {}, facts, situation);
   }
   // What was seen may be of targets that the guard record named before.
   const bool all_seen =
       situation.seen != nullptr &&
       std::all_of(guard.targets.begin(), guard.targets.end(), [&](const Target& target) {
-        return view_of(*situation.seen, target.group) != nullptr;
+        return view_of(*situation.seen, target) != nullptr;
       });
   if (!all_seen) {
     return Look{queries(guard.targets)};
@@ -289,6 +205,26 @@ Effect decide_open(const RequestFacts& facts, const Situation& situation) {
   return decide_accepted(facts, *request, situation);
 }
 
+// A record that the broker would refuse for its size must not be tried for ever.
+Effect within_size(Effect effect, const RequestFacts& facts, const Situation& situation) {
+  const std::size_t bytes = largest_record(effect);
+  if (bytes <= written_bytes_max) {
+    return effect;
+  }
+  Guard guard = guard_of(facts, *effective_request(facts));
+  guard.targets.clear();
+  guard.reasons.clear();
+  guard.seen.reset();
+  if (encode(guard).size() > written_bytes_max) {
+    guard.request.reset();
+  }
+  return close(std::move(guard), DoneOutcome::refused,
+               "it is too large: one of its records would have " + std::to_string(bytes) +
+                   " bytes, more than " + std::to_string(written_bytes_max) +
+                   "; ask for fewer groups or topics at once",
+               situation);
+}
+
 }  // namespace
 
 Effect decide(const RequestFacts& facts, const Situation& situation) {
@@ -309,7 +245,7 @@ Effect decide(const RequestFacts& facts, const Situation& situation) {
     }
     case store::Phase::requested:
     case store::Phase::waiting:
-      return decide_open(facts, situation);
+      return within_size(decide_open(facts, situation), facts, situation);
   }
   return Rest{};
 }
@@ -324,7 +260,11 @@ std::optional<Request> effective_request(const RequestFacts& facts) {
     request.asked_at = facts.request->timestamp;
   }
   if (!request.expires_at && !request.never_expires && request.asked_at) {
-    request.expires_at = *request.asked_at + default_expiry;
+    // Whoever asks with a clock that is ahead must not be carried out weeks later.
+    const bool stamped = facts.request && facts.request->timestamp > Instant{0};
+    request.expires_at =
+        (stamped ? std::min(*request.asked_at, facts.request->timestamp) : *request.asked_at) +
+        default_expiry;
   }
   if (request.never_expires) {
     request.expires_at.reset();

@@ -48,7 +48,10 @@ std::optional<Error> partition_problem(const port::GroupView& view) {
     if (partition.problem && is_permanent(*partition.problem)) {
       return partition.problem;
     }
-    if (partition.problem && !passing) {
+    if (passing) {
+      continue;
+    }
+    if (partition.problem) {
       passing = partition.problem;
     } else if (partition.start < 0 || partition.start > partition.last_stable) {
       passing = error(Errc::retriable, "the log of '" + partition.at.topic.value() +
@@ -67,7 +70,55 @@ std::optional<Holding> refused_by_broker(const port::GroupView& view, const Situ
   return std::nullopt;
 }
 
+// Says the reasons at `which` together.
+Holding together(const std::vector<Holding>& all, const std::vector<std::size_t>& which) {
+  constexpr std::size_t named_max = 20;
+  Holding one{"and " + std::to_string(which.size()) + " more:", {}, all[which.front()].permanent};
+  for (std::size_t i = 0; i < which.size() && i < named_max; ++i) {
+    one.text += (i == 0 ? " " : ", ") + all[which[i]].group.value();
+  }
+  if (which.size() > named_max) {
+    one.text += " ...";
+  }
+  return one;
+}
+
+void fold_kind(const std::vector<Holding>& all, bool permanent, Holdings& folded) {
+  constexpr std::size_t kept = reasons_kept / 2;
+  std::vector<std::size_t> which;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].permanent == permanent) {
+      which.push_back(i);
+    }
+  }
+  const std::size_t alone = which.size() <= kept ? which.size() : kept - 1;
+  for (std::size_t i = 0; i < which.size(); ++i) {
+    if (i < alone) {
+      folded.said.push_back(all[which[i]]);
+    } else if (i == alone) {
+      folded.said.push_back(
+          together(all, {which.begin() + static_cast<std::ptrdiff_t>(i), which.end()}));
+    }
+    folded.said_by[which[i]] = folded.said.size() - 1;
+  }
+}
+
 }  // namespace
+
+Holdings fold(const std::vector<Holding>& all) {
+  Holdings folded;
+  folded.said_by.resize(all.size());
+  if (all.size() > reasons_kept) {
+    fold_kind(all, true, folded);
+    fold_kind(all, false, folded);
+    return folded;
+  }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    folded.said.push_back(all[i]);
+    folded.said_by[i] = i;
+  }
+  return folded;
+}
 
 std::vector<Reason> merge_reasons(std::vector<Reason> recorded, const std::vector<Holding>& holding,
                                   Instant now) {
@@ -94,15 +145,13 @@ std::vector<Reason> merge_reasons(std::vector<Reason> recorded, const std::vecto
 }
 
 bool says_the_same(const std::vector<Reason>& recorded, const std::vector<Holding>& holding) {
-  const auto standing = std::count_if(recorded.begin(), recorded.end(),
-                                      [](const Reason& reason) { return !reason.until; });
-  // Beyond reasons_kept the record cannot say all of them; then it says as many as it can.
-  const std::size_t wanted = std::min(holding.size(), reasons_kept);
-  return static_cast<std::size_t>(standing) == wanted &&
-         std::all_of(recorded.begin(), recorded.end(), [&](const Reason& reason) {
-           return reason.until || std::any_of(holding.begin(), holding.end(),
-                                              [&](const auto& one) { return same(reason, one); });
-         });
+  const auto held = [&](const Reason& reason) {
+    return reason.until || std::any_of(holding.begin(), holding.end(),
+                                       [&](const Holding& one) { return same(reason, one); });
+  };
+  return std::all_of(recorded.begin(), recorded.end(), held) &&
+         std::all_of(holding.begin(), holding.end(),
+                     [&](const Holding& one) { return stands_since(recorded, one).has_value(); });
 }
 
 std::optional<Instant> stands_since(const std::vector<Reason>& recorded, const Holding& holding) {
@@ -139,10 +188,13 @@ std::vector<Holding> judge(const Target& target, const port::GroupView& view,
   }
   const bool named_by_request = !request.groups.empty();
   if (view.state == port::GroupState::missing && named_by_request &&
-      !request.options.create_group && !situation.held) {
+      !request.options.create_group) {
     return {Holding{
         "no consumer group '" + view.group.value() + "'; --create-group makes it on purpose",
         target.group, true}};
+  }
+  if (situation.held && !view.held_by_us) {
+    return {Holding{view.group.value() + " is not held any more", target.group, false}};
   }
   return {};
 }

@@ -20,6 +20,16 @@ struct Holding {
   bool permanent = false;
 };
 
+// Reasons as the guard record says them: at most reasons_kept of them.
+struct Holdings {
+  std::vector<Holding> said;
+  std::vector<std::size_t> said_by;  // of each reason that was given: which of `said` says it
+};
+
+// Takes reasons that hold now; those beyond reasons_kept are said together, permanent ones apart
+// from others.
+Holdings fold(const std::vector<Holding>& all);
+
 // Takes a guard record's reasons and those that hold now; returns what the record must say: reasons
 // that ended get their end, new ones their beginning, those that still hold keep theirs. Oldest
 // first, at most reasons_kept, ended ones dropped first.

@@ -1,6 +1,9 @@
 #include "engine/decide/resolve.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "schemas/utf8.h"
 
 namespace flow::decide {
 namespace {
@@ -26,20 +29,36 @@ std::vector<const port::Pipeline*> pipelines_named(const Request& request,
   return found;
 }
 
+// Takes in another selection of topics: one entry a topic, its partitions once each and in order.
+void add_topics(std::vector<TopicSelection>& topics, const std::vector<TopicSelection>& more) {
+  for (const auto& topic : more) {
+    const auto same = std::find_if(topics.begin(), topics.end(), [&](const TopicSelection& known) {
+      return known.name == topic.name;
+    });
+    if (same == topics.end()) {
+      topics.push_back(topic);
+    } else if (topic.partitions.empty() || same->partitions.empty()) {
+      same->partitions.clear();  // all of them
+    } else {
+      same->partitions.insert(same->partitions.end(), topic.partitions.begin(),
+                              topic.partitions.end());
+    }
+  }
+  for (auto& topic : topics) {
+    std::sort(topic.partitions.begin(), topic.partitions.end());
+    const auto rest = std::unique(topic.partitions.begin(), topic.partitions.end());
+    topic.partitions.erase(rest, topic.partitions.end());
+  }
+}
+
 // Two inlets may read with one group; the group moves once, with the topics of both.
 void add_target(std::vector<Target>& targets, Target target) {
   const auto same = std::find_if(targets.begin(), targets.end(), [&](const Target& known) {
     return known.group == target.group && known.cluster == target.cluster;
   });
-  if (same == targets.end()) {
-    targets.push_back(std::move(target));
-    return;
-  }
-  for (auto& topic : target.topics) {
-    if (std::find(same->topics.begin(), same->topics.end(), topic) == same->topics.end()) {
-      same->topics.push_back(std::move(topic));
-    }
-  }
+  const auto topics = std::exchange(target.topics, {});
+  add_topics(same == targets.end() ? targets.emplace_back(std::move(target)).topics : same->topics,
+             topics);
 }
 
 void add_inlets(std::vector<Target>& targets, const port::Pipeline& pipeline,
@@ -79,6 +98,26 @@ Resolution resolve_streamlets(const Request& request, const port::Pipeline& pipe
   return resolution;
 }
 
+// A name that the control topic cannot hold would be another name once it is read back.
+std::string name_problem(const std::vector<Target>& targets) {
+  const auto is_name = [](const std::string& name) {
+    return !name.empty() && is_utf8(name) && name.find('\0') == std::string::npos;
+  };
+  for (const auto& target : targets) {
+    if (!is_name(target.group.value())) {
+      return "streamlet [" + to_line(target.streamlet, 64) + "]: '" +
+             to_line(target.group.value(), 64) + "' is no name of a group";
+    }
+    for (const auto& topic : target.topics) {
+      if (!is_name(topic.name.value())) {
+        return target.group.value() + ": '" + to_line(topic.name.value(), 64) +
+               "' is no name of a topic";
+      }
+    }
+  }
+  return {};
+}
+
 Resolution resolve_pipeline(const Request& request, const port::Topology& topology) {
   Resolution resolution;
   const auto found = pipelines_named(request, topology);
@@ -98,6 +137,9 @@ Resolution resolve_pipeline(const Request& request, const port::Topology& topolo
       resolution.problem =
           "pipeline " + request.pipeline + " has no streamlets with inlets to reset";
     }
+  }
+  if (resolution.problem.empty()) {
+    resolution.problem = name_problem(resolution.targets);
   }
   if (resolution.problem.empty()) {
     return resolution;
