@@ -66,7 +66,7 @@ class Server {
                     engine::Ports{kafka_->log(), kafka_->leadership(), kafka_->groups(), topology(),
                                   clock_},
                     tables_, log_);
-    std::fprintf(stderr,"srv ctx=%p lead=%p log=%p sizeofctx=%zu\n",(void*)&engine_->context(),(void*)&kafka_->leadership(),(void*)&kafka_->log(),sizeof(engine::Context));wait_for_signal();
+    wait_for_signal();
     boost::asio::co_spawn(context_, drive(), [this](std::exception_ptr thrown) {
       if (thrown) {
         failed(thrown);

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <boost/json/array.hpp>
+#include <charconv>
 
 #include "engine/app/cli/commands.h"
 #include "engine/app/cli/documents.h"
@@ -24,6 +26,15 @@ struct TopicWords {
   int replicas = 0;
   bool allow_unsafe = false;
 };
+
+std::string replica_count_problem(std::string& word) {
+  constexpr int replicas_max = 32'767;  // Kafka counts them in 16 bits
+  int count = 0;
+  const auto [end, wrong] = std::from_chars(word.data(), word.data() + word.size(), count);
+  const bool is_count = wrong == std::errc{} && end == word.data() + word.size() && count >= 1 &&
+                        count <= replicas_max;
+  return is_count ? std::string{} : "'" + word + "' is no number of replicas";
+}
 
 void print_state(const Invocation& invocation, const TopicName& topic, const port::LogState& state,
                  const std::vector<LogProblem>& problems, const std::string& verb) {
@@ -106,7 +117,7 @@ void add_topic(CLI::App& root, Chosen& chosen) {
   create
       ->add_option("--replication-factor", words->replicas, "replicas; min(3, brokers) by default")
       ->option_text("N")
-      ->check(CLI::Range(1, 32'767));
+      ->check(CLI::Validator{replica_count_problem, ""});
   create->add_flag("--allow-unsafe", words->allow_unsafe,
                    "fewer replicas than min(3, brokers) on purpose");
   add_common_options(*create, chosen, Prints::documents);
