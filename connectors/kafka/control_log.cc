@@ -50,7 +50,8 @@ awaitable<Result<port::LogBatch>> KafkaLog::read() {
       co_return batch;
     }
     co_await pump_.wait(Duration{until.left_ms()});
-    if (co_await is_cancelled()) {
+    const bool cancelled = co_await is_cancelled();
+    if (cancelled) {
       co_return error(Errc::cancelled, "reading the control topic was cancelled");
     }
   }

@@ -37,7 +37,8 @@ class EventPump {
   int write_end_ = -1;
 };
 
-// Whether the current coroutine has been cancelled.
+// Whether the current coroutine has been cancelled. Name the answer: of a co_await in an if's condition g++ 12.2
+// made a coroutine frame that it then read at the wrong place.
 boost::asio::awaitable<bool> is_cancelled();
 
 }  // namespace flow::kafka

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "connectors/kafka/errors.h"
 #include "connectors/kafka/lookups.h"
@@ -175,9 +176,10 @@ GroupsSeen ask_groups(const Connection& connection, const std::vector<GroupId>& 
                       const Deadline& deadline) {
   GroupsSeen seen;
   const QueueHandle queue = connection.new_queue();
+  const std::set<GroupId> distinct(groups.begin(), groups.end());  // the broker takes no group twice
   std::vector<const char*> names;
-  names.reserve(groups.size());
-  for (const auto& group : groups) {
+  names.reserve(distinct.size());
+  for (const auto& group : distinct) {
     names.push_back(group.value().c_str());
   }
   const AdminOptions describe =

@@ -72,7 +72,8 @@ awaitable<port::Role> GroupLeadership::changed_from(port::Role current) {
       co_return role_;
     }
     co_await pump_.wait(wait_max);
-    if (co_await is_cancelled()) {
+    const bool cancelled = co_await is_cancelled();
+    if (cancelled) {
       co_return role_;
     }
   }
