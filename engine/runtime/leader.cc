@@ -82,8 +82,8 @@ awaitable<Result<void>> Leader::write_birth() {
   if (context_.keeper.store().birth()) {
     co_return boost::outcome_v2::success();
   }
-  BOOST_OUTCOME_CO_TRY(const auto position,
-                       co_await append(LogBorn{random_uuid(), context_.ports.clock.now()}));
+  Record born = LogBorn{random_uuid(), context_.ports.clock.now()};
+  BOOST_OUTCOME_CO_TRY(const auto position, co_await append(std::move(born)));
   co_return co_await wait_until_applied(position);
 }
 
@@ -99,9 +99,9 @@ awaitable<Result<void>> Leader::begin_term() {
   context_.settle_wanted = false;
   const Instant now = context_.ports.clock.now();
   const auto& settings = context_.settings;
-  BOOST_OUTCOME_CO_TRY(
-      const auto position,
-      co_await append(EngineStarted{settings.engine_id, settings.host, settings.version, now, {}}));
+  // Named: g++ 12 copies an aggregate made inside a co_await expression byte by byte.
+  Record started = EngineStarted{settings.engine_id, settings.host, settings.version, now, {}};
+  BOOST_OUTCOME_CO_TRY(const auto position, co_await append(std::move(started)));
   fail_point("engine-record-committed");
   BOOST_OUTCOME_CO_TRY(co_await wait_until_applied(position));
   BOOST_OUTCOME_CO_TRY(co_await write_birth());
