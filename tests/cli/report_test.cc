@@ -213,6 +213,9 @@ TEST_CASE("what a request asks for, in words") {
   request.namespace_name = "shop";
   request.streamlets = {"router", "totals"};
   CHECK(what_text(request) == "shop/cart [router, totals] to earliest");
+  request.options.hold = request.options.atomic = request.options.create_group = true;
+  CHECK(what_text(request) ==
+        "shop/cart [router, totals] to earliest (hold, atomic, create-group)");
   request = {};
   request.groups = {GroupId{"g"}};
   request.topics = {{TopicName{"t"}, {}}, {TopicName{"u"}, {0, 2}}};

@@ -43,7 +43,8 @@ class CancelCommand {
     }
     if (!store::is_open(phase)) {
       print(facts);
-      terminal_.note("reset " + id_.value() + " is not waiting any more: " + outcome_text(facts));
+      terminal_.note("reset " + id_.value() + " is " +
+                     (phase == store::Phase::closed ? "done already: " : "") + outcome_text(facts));
       return Exit::refused;
     }
     const Interrupts interrupts;

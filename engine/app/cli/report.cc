@@ -173,7 +173,12 @@ std::string what_text(const Request& request) {
   } else {
     text = groups_text(request.groups) + ": " + topics_text(request.topics);
   }
-  return text + " to " + position_text(request.position);
+  text += " to " + position_text(request.position);
+  std::vector<std::string> options;
+  if (request.options.hold) options.emplace_back("hold");
+  if (request.options.atomic) options.emplace_back("atomic");
+  if (request.options.create_group) options.emplace_back("create-group");
+  return options.empty() ? text : text + " (" + joined(options, ", ") + ")";
 }
 
 std::string outcome_text(const store::RequestFacts& facts) {

@@ -57,7 +57,11 @@ class StatusCommand {
                      "'; records from position " + std::to_string(log.next().value()) +
                      " on are not visible yet");
     }
-    if (engines.members.empty()) terminal_.note(no_engine_text(session_->topic()));
+    if (engines.members.empty()) {
+      terminal_.note(open_requests().empty() ? "no engine is running for control topic '" +
+                                                   session_->topic().value() + "'"
+                                             : no_engine_text(session_->topic()));
+    }
     if (invocation_.output == Output::json) {
       print_document(log, engines, seen);
     } else {

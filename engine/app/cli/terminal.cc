@@ -1,5 +1,6 @@
 #include "engine/app/cli/terminal.h"
 
+#include <fcntl.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -24,6 +25,16 @@ int write_all(int descriptor, std::string_view text) {
     text.remove_prefix(static_cast<std::size_t>(written));
   }
   return 0;
+}
+
+// A descriptor that the caller closed would be given to the next socket, and words meant for people
+// would go to a broker. What holds its place can be neither read nor written to any effect.
+void occupy_closed_descriptors() {
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(descriptor, F_GETFD) == -1 && errno == EBADF) {
+      [[maybe_unused]] const int opened = ::open("/dev/null", O_RDONLY);
+    }
+  }
 }
 
 bool can_rewrite_lines() {
@@ -51,7 +62,10 @@ std::string fitted(const std::string& line, std::size_t width) {
 
 }  // namespace
 
-Terminal::Terminal() : err_is_terminal_{can_rewrite_lines()} {}
+Terminal::Terminal() {
+  occupy_closed_descriptors();
+  err_is_terminal_ = can_rewrite_lines();
+}
 
 void Terminal::write_out(std::string_view text) {
   if (out_errno_ == 0) out_errno_ = write_all(STDOUT_FILENO, text);
