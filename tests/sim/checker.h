@@ -1,0 +1,94 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/ports/values.h"
+#include "schemas/keys.h"
+#include "schemas/records.h"
+#include "tests/sim/broker.h"
+
+namespace flow::sim {
+
+// Holds what the cluster committed against what was promised. Knows nothing of the engine's store
+// and decisions: it keeps a book of its own from what the broker did, and reads records with the
+// codec alone.
+class Checker {
+ public:
+  // `violated` is told the first broken promise; `erased`: whether groups may lose their offsets.
+  Checker(Broker& broker, bool erased, std::function<void(std::string)> violated)
+      : broker_(broker), erased_(erased), violated_(std::move(violated)) {}
+
+  // A record of somebody else can be read from now on.
+  void on_record(std::int64_t position, const port::EncodedRecord& record, Instant now);
+  // Somebody wrote over keys of this request: it may stay open or be damaged from now on.
+  void on_meddled(const RequestId& id) { book_[id].meddled = true; }
+  // A transaction of the engines is decided to be committed.
+  void on_transaction(const Transaction& transaction, Instant now);
+
+  void on_told(int process, port::Role role) { roles_[process] = role; }
+  void on_commit_asked(int process, const port::Transaction& transaction);
+  void on_observed(int process, const GroupId& group, std::int64_t read_up_to);
+
+  bool is_done(const RequestId& id) const;
+  // Keys under which the engines wrote of this request.
+  const std::set<std::string>& keys_of(const RequestId& id) { return book_[id].keys; }
+  // For people: what is still to come, apart from what nobody can promise. Empty: nothing.
+  std::vector<std::string> unfinished() const;
+  int dones() const { return dones_; }
+  int moves() const { return moves_; }
+
+ private:
+  struct Copy {
+    std::int64_t position = 0;
+    Instant timestamp;
+    std::optional<Request> content;  // nothing: cannot be read
+  };
+  struct Entry {
+    std::vector<Copy> copies;
+    std::optional<std::int64_t> cancelled_at;
+    std::optional<Guard> accepted;  // the first guard record
+    std::optional<Done> done;
+    int moves = 0;
+    std::set<GroupId> moved;
+    std::set<GroupId> verified;  // with the last record
+    std::set<std::string> keys;
+    bool meddled = false;
+  };
+  // What one transaction says of one request.
+  struct Part {
+    std::optional<Guard> guard;
+    std::vector<GroupResult> results;
+    std::vector<Done> dones;
+  };
+  using Parts = std::map<RequestId, Part>;
+
+  Parts sort(const Transaction& transaction);
+  void take(const Written& written, Parts& parts);
+  void check_guard(const RequestId& id, const Guard& guard);
+  void check_part(const RequestId& id, const Part& part, const Transaction& transaction,
+                  Instant now);
+  void check_done(const RequestId& id, const Part& part, Instant now);
+  void check_groups(const RequestId& id, const Part& part);
+  void check_results(const Parts& parts, const Transaction& transaction);
+  void check_moved(const GroupResult& result, const SentOffsets& sent);
+  void check_order(const RequestId& id, const Part& part, int process);
+  bool comes_before(const RequestId& first, const RequestId& id, const GroupId& group,
+                    std::int64_t read_up_to) const;
+  void violate(const RequestId& id, const std::string& what);
+
+  Broker& broker_;
+  bool erased_;
+  std::function<void(std::string)> violated_;
+  std::map<RequestId, Entry> book_;
+  std::map<int, port::Role> roles_;
+  std::map<std::pair<int, GroupId>, std::int64_t> observed_;
+  int dones_ = 0;
+  int moves_ = 0;
+};
+
+}  // namespace flow::sim

@@ -1,0 +1,111 @@
+#include "tests/sim/disk.h"
+
+#include <algorithm>
+
+namespace flow::sim {
+namespace {
+
+void put(Disk::Rows& rows, const store::Batch& batch) {
+  for (const auto& [key, value] : batch.rows) {
+    if (value) {
+      rows.insert_or_assign(key, *value);
+    } else {
+      rows.erase(key);
+    }
+  }
+}
+
+class DiskTables : public store::Tables {
+ public:
+  explicit DiskTables(Disk& disk) : disk_(disk), opening_(disk.open_anew()), rows_(disk.rows()) {}
+
+  Result<std::optional<std::string>> get(std::string_view key) const override {
+    const auto found = rows_.find(key);
+    return found == rows_.end() ? std::optional<std::string>{} : std::optional{found->second};
+  }
+
+  Result<void> scan(
+      std::string_view prefix,
+      const std::function<bool(std::string_view, std::string_view)>& row) const override {
+    for (auto at = rows_.lower_bound(prefix); at != rows_.end(); ++at) {
+      if (!std::string_view{at->first}.starts_with(prefix) || !row(at->first, at->second)) {
+        break;
+      }
+    }
+    return boost::outcome_v2::success();
+  }
+
+  Result<void> write(const store::Batch& batch) override {
+    if (disk_.is_full) {
+      return error(Errc::retriable, "write the store: no space left on device");
+    }
+    put(rows_, batch);
+    if (opening_ == disk_.opening()) {
+      disk_.write(batch);
+    }
+    return boost::outcome_v2::success();
+  }
+
+  Result<void> flush() override {
+    if (disk_.is_full) {
+      return error(Errc::retriable, "flush the store: no space left on device");
+    }
+    if (opening_ == disk_.opening()) {
+      disk_.flush();
+    }
+    return boost::outcome_v2::success();
+  }
+
+ private:
+  Disk& disk_;
+  std::uint64_t opening_;
+  Disk::Rows rows_;
+};
+
+constexpr std::size_t copies_max = 3;
+
+}  // namespace
+
+void Disk::lose(std::uint64_t kept) {
+  for (std::size_t i = 0; i < unflushed_.size() && i < kept; ++i) {
+    put(durable_, unflushed_[i]);
+  }
+  unflushed_.clear();
+  ++opening_;
+}
+
+void Disk::restore_copy(std::size_t which) { durable_ = copies_.at(which); }
+
+void Disk::clear() {
+  durable_.clear();
+  unflushed_.clear();
+}
+
+void Disk::flush() {
+  for (const auto& batch : unflushed_) {
+    put(durable_, batch);
+  }
+  unflushed_.clear();
+  copies_.push_back(durable_);
+  if (copies_.size() > copies_max) {
+    copies_.erase(copies_.begin());
+  }
+}
+
+Result<std::unique_ptr<store::Tables>> DiskSource::open(bool /*bulk*/) {
+  // Whoever had it open before in this process has closed it, and RocksDB keeps what it wrote.
+  disk_.lose(disk_.unflushed());
+  return std::unique_ptr<store::Tables>{std::make_unique<DiskTables>(disk_)};
+}
+
+Result<std::string> DiskSource::set_aside() {
+  disk_.clear();
+  return std::string{"aside"};
+}
+
+Result<void> DiskSource::destroy() {
+  disk_.clear();
+  return boost::outcome_v2::success();
+}
+
+}  // namespace flow::sim
