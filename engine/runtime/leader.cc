@@ -46,6 +46,10 @@ awaitable<void> Leader::watch_role() {
 }
 
 awaitable<Result<LogPosition>> Leader::append(Record record) {
+  // The role may have gone while this engine waited for its producer or for an earlier record.
+  if (context_.stopping || role_ == port::Role::follower) {
+    co_return error(Errc::cancelled, "no longer leading");
+  }
   port::Transaction transaction;
   transaction.records = encode_all({std::move(record)});
   auto outcome = co_await context_.ports.log.commit(std::move(transaction));
