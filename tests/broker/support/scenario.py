@@ -62,7 +62,9 @@ def check_moved_once(world: World, control: ControlTopic, request: str, groups: 
     for group in groups:
         assert world.committed(group) == orders.at(0), group
         assert world.commit_values(group) == orders.values(orders.records, 0), group
-        assert world.metadata(group) == dict.fromkeys(orders.end, "read it all"), group
+        # The metadata belonged to the old place (Kafka Streams keeps its stream time there); Kafka's own tool
+        # writes none either. The result record keeps it for the way back.
+        assert world.metadata(group) == dict.fromkeys(orders.end, ""), group
     results = control.results(request)
     assert {group: len(found) for group, found in results.items()} == dict.fromkeys(groups, 1)
     for group in groups:
