@@ -18,8 +18,8 @@ class GroupGateway {
 
   // Joins every group as its only member, with all partitions, paused. Takes the broker's
   // group.initial.rebalance.delay.ms, all groups side by side; gives up after 30 s.
-  // Errc::retriable: somebody else is or came in. The hold ends with release or with its last
-  // owner.
+  // Errc::retriable: somebody else is or came in; Errc::refused: one of them can never be held (no
+  // consumer group, not authorised). The hold ends with release or with its last owner.
   virtual boost::asio::awaitable<Result<std::shared_ptr<Hold>>> hold(
       std::vector<GroupQuery> groups) = 0;
 

@@ -64,26 +64,52 @@ awaitable<void> HeldLane::while_held(Term term, RequestId id, std::shared_ptr<po
   }
 }
 
-awaitable<void> HeldLane::carry_out(Term term, RequestId id) {
-  std::vector<port::GroupQuery> groups;
-  Work* work = context_.book.find(id);
-  for (const auto& target : decide::targets_of(work->facts, context_.ports.topology.current())) {
-    groups.push_back({target.group, target.topics});
+// Which of `groups` can never be held: refused together they do not say, so each is tried alone.
+awaitable<std::vector<port::GroupRefusal>> HeldLane::refused_ones(
+    std::vector<port::GroupQuery> groups, Error why) {
+  std::vector<port::GroupRefusal> refusals;
+  if (groups.size() == 1) {
+    refusals.push_back({groups.front().group, port::RefusalKind::permanent, why.detail});
+    co_return refusals;
   }
-  auto hold = co_await context_.ports.groups.hold(std::move(groups));
+  for (const auto& query : groups) {
+    if (context_.stopping || !context_.term) {
+      break;
+    }
+    std::vector<port::GroupQuery> alone{query};
+    auto hold = co_await context_.ports.groups.hold(std::move(alone));
+    if (hold) {
+      co_await context_.ports.groups.release(std::move(hold).value());
+    } else if (hold.error().errc == Errc::refused) {
+      refusals.push_back({query.group, port::RefusalKind::permanent, hold.error().detail});
+    }
+  }
+  co_return refusals;
+}
+
+awaitable<void> HeldLane::carry_out(Term term, RequestId id) {
+  auto groups = context_.book.find(id)->to_hold;
+  auto hold = co_await context_.ports.groups.hold(groups);
+  std::vector<port::GroupRefusal> refusals;
   if (hold) {
     co_await while_held(term, id, hold.value());
     co_await context_.ports.groups.release(std::move(hold).value());
   } else {
     context_.log->info("cannot hold id={}: {}", id.value(), hold.error().detail);
+    if (hold.error().errc == Errc::refused) {
+      refusals = co_await refused_ones(std::move(groups), hold.error());
+    }
   }
-  work = context_.book.find(id);
+  auto* work = context_.book.find(id);
   if (work == nullptr) {
     co_return;
   }
   work->joining = false;
   if (!hold) {
     work->next_at = context_.ports.clock.now() + decide::backoff(work->failures++);
+    if (!refusals.empty()) {
+      work->refusals = std::move(refusals);
+    }
   }
   context_.wake_workers();
 }

@@ -18,6 +18,8 @@ class HeldLane {
   boost::asio::awaitable<void> while_held(Term term, RequestId id,
                                           std::shared_ptr<port::Hold> hold);
   boost::asio::awaitable<void> wait_until_verified(RequestId id);
+  boost::asio::awaitable<std::vector<port::GroupRefusal>> refused_ones(
+      std::vector<port::GroupQuery> groups, Error why);
   std::optional<RequestId> next() const;
 
   Context& context_;

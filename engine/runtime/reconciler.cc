@@ -193,8 +193,9 @@ awaitable<void> Reconciler::round(Term term) {
       work->next_at = rest->until.value_or(Instant{std::numeric_limits<std::int64_t>::max()});
     } else if (std::holds_alternative<decide::Look>(one.effect)) {
       wanted.push_back(std::move(one));
-    } else if (std::holds_alternative<decide::Join>(one.effect)) {
+    } else if (auto* join = std::get_if<decide::Join>(&one.effect)) {
       work->joining = true;
+      work->to_hold = std::move(join->groups);
       context_.held_work.notify();
     } else if (std::holds_alternative<decide::Move>(one.effect)) {
       moves.push_back(std::move(one));

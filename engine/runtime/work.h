@@ -23,7 +23,8 @@ struct Work {
   std::optional<LogPosition>
       in_hand;           // a transaction's last record: not decided before it was read back
   bool joining = false;  // the held lane has it
-  int failures = 0;      // attempts in a row that came to nothing
+  std::vector<port::GroupQuery> to_hold;  // by the held lane: without those that can never move
+  int failures = 0;                       // attempts in a row that came to nothing
   std::vector<port::GroupRefusal> refusals;
   std::optional<Instant> last_look;  // verification
 
