@@ -102,7 +102,23 @@ awaitable<Result<void>> Replayer::prepare() {
     BOOST_OUTCOME_CO_TRY(load_book());
   }
   checkpointed_at_ = context_.ports.clock.now();
-  co_return co_await context_.ports.log.seek(context_.keeper.store().next());
+  co_return co_await seek_patiently(context_.keeper.store().next());
+}
+
+awaitable<Result<void>> Replayer::seek_patiently(LogPosition position) {
+  for (int failures = 0; !context_.stopping; ++failures) {
+    auto sought = co_await context_.ports.log.seek(position);
+    if (sought || sought.error().errc == Errc::refused || sought.error().errc == Errc::invalid) {
+      co_return sought;
+    }
+    if (sought.error().detail != last_problem_) {
+      last_problem_ = sought.error().detail;
+      context_.log->warn("waiting for the broker: {}", last_problem_);
+    }
+    co_await context_.ports.clock.sleep_until(context_.ports.clock.now() +
+                                              decide::backoff(failures));
+  }
+  co_return error(Errc::cancelled, "stopped while it waited for the broker");
 }
 
 Result<void> Replayer::load_book() {
@@ -135,11 +151,10 @@ void Replayer::obey_newer_engine() {
   const auto& leader = context_.keeper.store().leader();
   if (context_.caught_up && leader &&
       decide::is_older(context_.settings.version, leader->engine.stop_older_than)) {
-    context_.fail(error(Errc::refused, "engine " + leader->engine.engine +
-                                           " says that engines older than " +
-                                           leader->engine.stop_older_than +
-                                           " must stop, and this one is " +
-                                           context_.settings.version + ": upgrade it"));
+    context_.fail(
+        error(Errc::refused, "engine " + leader->engine.engine + " says that engines older than " +
+                                 leader->engine.stop_older_than + " must stop, and this one is " +
+                                 context_.settings.version + ": upgrade it"));
   }
 }
 
@@ -176,7 +191,8 @@ awaitable<void> Replayer::survive(Error problem) {
     context_.end_term();
     context_.settle_wanted = true;
     if (replaced) {
-      auto sought = co_await context_.ports.log.seek(LogPosition{0});
+      // Reading on from anywhere else would leave facts out.
+      auto sought = co_await seek_patiently(LogPosition{0});
       if (sought) {
         co_return;
       }
