@@ -46,6 +46,8 @@ def bad_values(request: str, group: str, topic: str, rng) -> dict[str, bytes | N
 
 def test_bad_records_between_good_requests(world, flow, control, orders, new_engine, rng):
     untouched = orders.group()
+    # Nobody asked, or a newer program did: that one waits for a newer engine.
+    not_refused = {"tombstone": [], "json with a wrong enum number": []}
     good: dict[str, str] = {}
     bad: dict[str, str] = {}
     names = list(bad_values(some_id(), "", "", rng))
@@ -55,7 +57,7 @@ def test_bad_records_between_good_requests(world, flow, control, orders, new_eng
         bad[name] = request
         group = orders.group()
         good[ask(flow, [group], orders.topic)] = group
-    for key in (b"", None, b"\xff\xfe/request", b"no-uuid/request", b"engine/extra", b"/", b"request"):
+    for key in (b"", b"\xff\xfe/request", b"no-uuid/request", b"engine/extra", b"/", b"request"):
         world.append(control.topic, key, b"rubbish")
     engine = new_engine().start()
     engine.wait_leading()
@@ -67,9 +69,9 @@ def test_bad_records_between_good_requests(world, flow, control, orders, new_eng
     assert world.commit_values(untouched) == orders.values(20)
     for name, request in bad.items():
         assert control.results(request) == {}, name
-        if name != "tombstone":
-            wait_until(lambda: control.outcomes(request), 10, f"a request with {name} is refused")
-            assert control.outcomes(request) == ["refused"], name
+        wanted = not_refused.get(name, ["refused"])
+        wait_until(lambda: control.outcomes(request) == wanted, 10,
+                   lambda: f"a request with {name} ends as {wanted}: {control.outcomes(request)}")
     assert engine.is_running()
 
 

@@ -2,14 +2,18 @@ package world;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Properties;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
@@ -92,6 +96,21 @@ final class Clients {
     List<TopicPartition> partitions = new ArrayList<>();
     description.partitions().forEach(info -> partitions.add(new TopicPartition(topic, info.partition())));
     return partitions;
+  }
+
+  /** Asks again for 20 s while the broker has not heard from its controller yet of a topic that was just made. */
+  static <T> T patiently(Callable<T> question) throws Exception {
+    long deadline = System.nanoTime() + Duration.ofSeconds(20).toNanos();
+    while (true) {
+      try {
+        return question.call();
+      } catch (ExecutionException failed) {
+        if (!(failed.getCause() instanceof UnknownTopicOrPartitionException) || System.nanoTime() > deadline) {
+          throw failed;
+        }
+        Thread.sleep(20);
+      }
+    }
   }
 
   /** {@code field} as text, or {@code field64} as Base64; null when neither is there. */

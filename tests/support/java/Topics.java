@@ -51,7 +51,7 @@ final class Topics {
     for (int partition = 0; partition < partitions; partition++) {
       ends.put(new TopicPartition(topic.name(), partition), OffsetSpec.latest());
     }
-    clients.admin().listOffsets(ends).all().get();
+    Clients.patiently(() -> clients.admin().listOffsets(ends).all().get());
   }
 
   private void delete(JsonNode request, ObjectNode answer) throws Exception {
