@@ -19,12 +19,11 @@ class LogAppender final : public Appender {
   LogAppender(std::shared_ptr<Connection> connection, TopicName topic)
       : connection_{std::move(connection)}, topic_{std::move(topic)} {}
 
+  Result<void> prepare(Duration deadline) override { return prepare(Deadline{deadline}); }
+
   Result<LogPosition> append(const port::EncodedRecord& record, Duration deadline) override {
     const Deadline until{deadline};
-    if (!checked_) {
-      BOOST_OUTCOME_TRY(check(until));
-      checked_ = true;
-    }
+    BOOST_OUTCOME_TRY(prepare(until));
     Delivery& delivery = deliveries_.emplace_back();
     const ErrorHandle refused = hand_over(connection_->handle(), topic_, record, delivery);
     if (refused != nullptr) {
@@ -41,6 +40,14 @@ class LogAppender final : public Appender {
   }
 
  private:
+  Result<void> prepare(const Deadline& until) {
+    if (!checked_) {
+      BOOST_OUTCOME_TRY(check(until));
+      checked_ = true;
+    }
+    return boost::outcome_v2::success();
+  }
+
   void await(const Delivery& delivery, const Deadline& until) {
     while (!delivery.answered && !until.has_passed()) {
       rd_kafka_poll(connection_->handle(), until.left_ms());

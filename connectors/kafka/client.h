@@ -9,8 +9,9 @@
 #include "engine/ports/values.h"
 #include "schemas/error.h"
 
-// Blocking calls for the command line, and what the engine's coroutines run on their thread pool. Each call
-// ends by its deadline; each error is one line for people that names the broker, topic, group or resource.
+// Blocking calls for the command line, and what the engine's coroutines run on their thread pool.
+// Each call ends by its deadline; each error is one line for people that names the broker, topic,
+// group or resource.
 namespace flow::kafka {
 
 // librdkafka settings by their own names, bootstrap.servers included. Made by client_properties.h.
@@ -22,8 +23,8 @@ inline constexpr Duration default_deadline{10'000};
 
 // Who is in the engine group of a control topic.
 struct EngineGroup {
-  std::vector<Member> members;          // client id flow-engine@<host>:<engine id>
-  std::optional<Member> leader;         // the one that owns partition 0
+  std::vector<Member> members;   // client id flow-engine@<host>:<engine id>
+  std::optional<Member> leader;  // the one that owns partition 0
 };
 
 // One connection for looking and for administration.
@@ -33,12 +34,14 @@ class Admin {
   static Result<std::unique_ptr<Admin>> make(const ClientConfig& config, std::string client_id);
   virtual ~Admin() = default;
 
-  // Errc::refused: no such topic or missing right; Errc::unreachable: no broker answers. Never creates
-  // the topic, also where the broker creates topics on its own: it asks for the configuration first.
+  // Errc::refused: no such topic or missing right; Errc::unreachable: no broker answers. Never
+  // creates the topic, also where the broker creates topics on its own: it asks for the
+  // configuration first.
   virtual Result<port::LogState> describe_log(const TopicName& topic, Duration deadline) = 0;
 
-  // Creates a control topic (one partition, compact, min.insync.replicas 2 where there are 3 replicas, no
-  // unclean election). `replicas` 0: min(3, brokers). Errc::refused: exists already, or missing right.
+  // Creates a control topic (one partition, compact, min.insync.replicas 2 where there are 3
+  // replicas, no unclean election). `replicas` 0: min(3, brokers). Errc::refused: exists already,
+  // or missing right.
   virtual Result<port::LogState> create_log(const TopicName& topic, std::int32_t replicas,
                                             Duration deadline) = 0;
 
@@ -63,8 +66,12 @@ class Appender {
                                                 std::string client_id);
   virtual ~Appender() = default;
 
-  // Returns the record's position once every in-sync replica has it. Asks for the topic first, so that
-  // nothing is created by accident. Errc::unknown: no answer in time, the record may be there.
+  // Connects and looks at the topic, as append does before its first record; saves append that
+  // time. Not at the same time as append. Errors as append's.
+  virtual Result<void> prepare(Duration deadline) = 0;
+
+  // Returns the record's position once every in-sync replica has it. Asks for the topic first, so
+  // that nothing is created by accident. Errc::unknown: no answer in time, the record may be there.
   virtual Result<LogPosition> append(const port::EncodedRecord& record, Duration deadline) = 0;
 };
 

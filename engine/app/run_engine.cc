@@ -27,7 +27,8 @@ class NoTopology : public port::TopologySource {
   const port::Topology& current() override { return topology_; }
 
  private:
-  port::Topology topology_{false, "none", "this engine has no topology; start it with --topology", {}};
+  port::Topology topology_{
+      false, "none", "this engine has no topology; start it with --topology", {}};
 };
 
 std::string host_name() {
@@ -54,18 +55,18 @@ class Server {
   }
 
   int run() {
-    auto made = kafka::EnginePorts::make(
-        context_.get_executor(), options_.kafka,
-        {options_.control_topic, settings_.host, settings_.engine_id});
+    auto made =
+        kafka::EnginePorts::make(context_.get_executor(), options_.kafka,
+                                 {options_.control_topic, settings_.host, settings_.engine_id});
     if (!made) {
       log_->error("{}", made.error().detail);
       return 2;
     }
     kafka_ = std::move(made).value();
-    engine_.emplace(settings_,
-                    engine::Ports{kafka_->log(), kafka_->leadership(), kafka_->groups(), topology(),
-                                  clock_},
-                    tables_, log_);
+    engine_.emplace(
+        settings_,
+        engine::Ports{kafka_->log(), kafka_->leadership(), kafka_->groups(), topology(), clock_},
+        tables_, log_);
     wait_for_signal();
     boost::asio::co_spawn(context_, drive(), [this](std::exception_ptr thrown) {
       if (thrown) {
@@ -91,8 +92,8 @@ class Server {
       }
       log_->info("stopping");
       engine_->stop();
-      // What cannot end in time is safe to leave: an open transaction is aborted by the next leader or by its
-      // own time-out, and nothing was decided that the log does not hold.
+      // What cannot end in time is safe to leave: an open transaction is aborted by the next leader
+      // or by its own time-out, and nothing was decided that the log does not hold.
       patience_.expires_after(std::chrono::seconds{9});
       patience_.async_wait([this](boost::system::error_code cancelled) {
         if (!cancelled) {

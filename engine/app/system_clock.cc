@@ -19,8 +19,7 @@ boost::asio::awaitable<void> SystemClock::sleep_until(Instant at) {
   // Nobody waits for a century: a far instant must not overflow the timer.
   constexpr std::int64_t longest_ms = std::int64_t{100} * 365 * 24 * 3'600 * 1'000;
   const std::int64_t now_ms = now().value();
-  const std::int64_t wait_ms =
-      at.value() <= now_ms ? 0 : std::min(longest_ms, at.value() - now_ms);
+  const std::int64_t wait_ms = at.value() <= now_ms ? 0 : std::min(longest_ms, at.value() - now_ms);
   boost::asio::steady_timer timer{co_await boost::asio::this_coro::executor};
   timer.expires_after(std::chrono::milliseconds{wait_ms});
   boost::system::error_code ignored;

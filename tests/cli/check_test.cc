@@ -135,6 +135,10 @@ TEST_CASE("what Kafka says of a group or a topic") {
   partition.problem = error(Errc::refused, "no such topic 't'");
   view.partitions = {partition, partition};
   CHECK(judge(view).refusals == std::vector<std::string>{"no such topic 't'"});
+  view.partitions[0].problem = view.partitions[1].problem =
+      error(Errc::retriable, "a transaction is pending");
+  CHECK(judge(view).refusals.empty());
+  CHECK_FALSE(judge(view).failure);
   view.partitions.clear();
   view.problem = error(Errc::refused, "not authorised: Describe on group 'g'");
   CHECK(judge(view).refusals.empty());

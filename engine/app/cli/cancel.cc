@@ -56,7 +56,7 @@ class CancelCommand {
     }
     BOOST_OUTCOME_TRY(const auto scan, session_->scan_from(log.next()));
     BOOST_OUTCOME_TRY(const auto followed,
-                      follow(*scan, {facts, WaitFor::end, timeout_, {}}, terminal_, interrupts));
+                      follow(*scan, {facts, WaitFor::end, timeout_}, terminal_, interrupts));
     return tell(followed);
   }
 

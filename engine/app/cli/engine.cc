@@ -52,7 +52,7 @@ Result<ServeOptions> checked_options(const EngineWords& words, const Invocation&
   auto verify_for = parse_duration(words.verify_for);
   if (!verify_for) return error(Errc::invalid, "--verify-for: " + verify_for.error().detail);
   options.verify_for = verify_for.value();
-  BOOST_OUTCOME_TRY(auto session, Session::open(invocation));
+  BOOST_OUTCOME_TRY(auto session, Session::open(invocation, Closing::with_the_session));
   BOOST_OUTCOME_TRY(prepare_store(options.store));
   options.kafka = session.settings().kafka;
   options.control_topic = session.topic();

@@ -33,8 +33,20 @@ inline Exit exit_of(Errc errc) {
 
 // The error as the command says it.
 inline std::string text_of(const Error& problem) {
-  const bool unreached = problem.errc == Errc::unreachable || problem.errc == Errc::retriable;
-  return (unreached ? "cannot reach Kafka: " : "") + problem.detail;
+  switch (problem.errc) {
+    case Errc::unreachable:
+      return "cannot reach Kafka: " + problem.detail;
+    case Errc::retriable:
+      return "Kafka is not ready: " + problem.detail + "; try again";
+    case Errc::invalid:
+    case Errc::refused:
+    case Errc::fenced:
+    case Errc::fatal:
+    case Errc::unknown:
+    case Errc::cancelled:
+      break;
+  }
+  return problem.detail;
 }
 
 }  // namespace flow::app

@@ -60,7 +60,6 @@ Result<Followed> follow(kafka::Scan& scan, Following following, Terminal& termin
   const auto begin = SteadyClock::now();
   Followed followed{std::move(following.facts), {}, false};
   Reader reader{followed.facts};
-  if (following.first) reader.apply(*following.first);
   for (;;) {
     followed.progress = progress_of(followed.facts, following.wait_for);
     if (followed.progress.is_over && reader.may_conclude()) return followed;

@@ -10,7 +10,6 @@ struct Following {
   store::RequestFacts facts;  // known so far
   WaitFor wait_for = WaitFor::done;
   Duration timeout;
-  std::optional<port::LogBatch> first;  // read from the scan before
 };
 
 // How following a request ended.

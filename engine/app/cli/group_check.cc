@@ -42,7 +42,10 @@ GroupVerdict judge_groups(const Request& request, const port::Observation& seen,
   for (const auto& view : seen.groups) {
     if (view.problem) judge_problem(*view.problem, verdict);
     for (const auto& partition : view.partitions) {
-      if (partition.problem) judge_problem(*partition.problem, verdict);
+      // What passes by itself (a transaction that is pending, a leader that changes) is the
+      // engine's to wait for.
+      const auto& problem = partition.problem;
+      if (problem && problem->errc == Errc::refused) judge_problem(*problem, verdict);
     }
     if (view.problem) continue;
     const bool by_name = !request.groups.empty();

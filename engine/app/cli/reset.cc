@@ -27,9 +27,11 @@ Exit codes: 0 appended, or done under --wait; 1 refused, failed, or with failure
 2 wrong usage, or something cannot be reached; 3 --wait ended while it still waits.
 )";
 
-// What can be asked at one time is: each answer costs a round trip.
+using AppenderResult = Result<std::shared_ptr<kafka::Appender>>;
+
+// What is asked at one time: each answer costs round trips, and none needs another's.
 struct Looks {
-  Result<port::LogState> log;
+  AppenderResult appender;  // connected, and the control topic looked at
   std::optional<bool> engine_runs;
   std::optional<Result<port::Observation>> seen;
 };
@@ -43,22 +45,23 @@ class Reset {
     BOOST_OUTCOME_TRY(auto session, Session::open(invocation_));
     session_ = std::move(session);
     BOOST_OUTCOME_TRY(resolve_targets());
-    auto appending = std::async(std::launch::async, [this] { return session_->appender(); });
-    auto looks = look();
-    if (!looks.log && !is_missing_right(looks.log.error())) return looks.log.error();
+    const auto looks = look();
+    if (!looks.appender) return why_not_writable(looks.appender.error());
     if (plan_.own_id) {
-      BOOST_OUTCOME_TRY(const auto known, known_facts(looks));
+      BOOST_OUTCOME_TRY(const auto known, known_facts());
       if (known) return answer_known(*known, looks);
     }
     BOOST_OUTCOME_TRY(const bool may_append, judge(looks));
     if (!may_append) return Exit::refused;
-    BOOST_OUTCOME_TRY(const auto appender, appending.get());
-    return append_and_follow(*appender, looks);
+    return append_and_follow(*looks.appender.value(), looks);
   }
 
  private:
-  static bool is_missing_right(const Error& problem) {
-    return problem.errc == Errc::refused && problem.detail.starts_with("not authorised");
+  // The appender says that the topic is wrong; a longer look says how to mend it.
+  Error why_not_writable(const Error& problem) {
+    if (problem.errc != Errc::refused) return problem;
+    const auto checked = session_->checked_log();
+    return checked ? problem : checked.error();
   }
 
   const Request& request() const { return plan_.request; }
@@ -80,24 +83,31 @@ class Reset {
     auto engine = std::async(std::launch::async, [this] { return session_->engine_runs(); });
     std::optional<std::future<Result<port::Observation>>> seen;
     if (!targets_.empty()) {
-      seen = std::async(std::launch::async, [this] {
-        port::ObserveRequest ask;
-        for (const auto& target : targets_) {
-          // A group on another cluster cannot be looked at from here.
-          if (target.cluster.empty()) ask.groups.push_back({target.group, target.topics});
-        }
-        return session_->admin().observe(ask, kafka::default_deadline);
-      });
+      seen = std::async(std::launch::async, [this] { return observe(); });
     }
-    auto log = session_->checked_log();
-    Looks looks{std::move(log), engine.get(), std::nullopt};
+    Looks looks{prepared_appender(), engine.get(), std::nullopt};
     if (seen) looks.seen = seen->get();
     return looks;
   }
 
-  Result<std::optional<store::RequestFacts>> known_facts(const Looks& looks) {
-    const auto start = looks.log ? looks.log.value().start : LogPosition{0};
-    BOOST_OUTCOME_TRY(const auto log, session_->read_log(start));
+  AppenderResult prepared_appender() {
+    BOOST_OUTCOME_TRY(auto appender, session_->appender());
+    BOOST_OUTCOME_TRY(appender->prepare(kafka::default_deadline));
+    return appender;
+  }
+
+  Result<port::Observation> observe() {
+    port::ObserveRequest ask;
+    for (const auto& target : targets_) {
+      // A group on another cluster cannot be looked at from here.
+      if (target.cluster.empty()) ask.groups.push_back({target.group, target.topics});
+    }
+    return session_->admin().observe(ask, kafka::default_deadline);
+  }
+
+  Result<std::optional<store::RequestFacts>> known_facts() {
+    BOOST_OUTCOME_TRY(const auto state, session_->log());
+    BOOST_OUTCOME_TRY(const auto log, session_->read_log(state.start));
     read_to_ = log.next();
     auto facts = log.facts(request().id);
     if (store::phase_of(facts) == store::Phase::unknown) return std::nullopt;
@@ -123,7 +133,7 @@ class Reset {
     if (waits) {
       interrupts_.emplace();
       BOOST_OUTCOME_TRY(const auto scan, session_->scan_from(read_to_));
-      return follow_to_the_end(*scan, {facts, plan_.wait_for, plan_.timeout, {}}, false);
+      return follow_to_the_end(*scan, {facts, plan_.wait_for, plan_.timeout}, false);
     }
     print_ending(facts, false);
     const auto progress = progress_of(facts, WaitFor::done);
@@ -146,27 +156,9 @@ class Reset {
     return true;
   }
 
-  // A scan that has begun to read: its connection is made while the request is appended. It begins
-  // where the log ended before the request, so that nothing of it can be missed.
-  struct Reading {
-    std::unique_ptr<kafka::Scan> scan;
-    port::LogBatch first;
-  };
-  Result<Reading> begin_reading(LogPosition from) const {
-    BOOST_OUTCOME_TRY(auto scan, session_->scan_from(from));
-    BOOST_OUTCOME_TRY(auto first, scan->next(kafka::default_deadline));
-    return Reading{std::move(scan), std::move(first)};
-  }
-
   Result<Exit> append_and_follow(kafka::Appender& appender, const Looks& looks) {
     const bool waits = plan_.wait_for != WaitFor::nothing;
     interrupts_.emplace();
-    std::future<Result<Reading>> reading;
-    if (waits && looks.log) {
-      reading = std::async(std::launch::async, [this, from = looks.log.value().last_stable] {
-        return begin_reading(from);
-      });
-    }
     const auto position = appender.append(
         {encode_key(key_of(Record{request()})), encode(request())}, kafka::default_deadline);
     if (!position) {
@@ -184,15 +176,9 @@ class Reset {
       print_ending(facts, true);
       return Exit::ok;
     }
-    auto begun = reading.valid() ? reading.get() : begin_reading(position.value());
-    // Trouble with the first read is waited out as with any other.
-    if (!begun) {
-      BOOST_OUTCOME_TRY(auto scan, session_->scan_from(position.value()));
-      begun = Reading{std::move(scan), {}};
-    }
-    return follow_to_the_end(*begun.value().scan,
-                             {facts, plan_.wait_for, plan_.timeout, std::move(begun.value().first)},
-                             true);
+    // The scan connects while the engine works.
+    BOOST_OUTCOME_TRY(const auto scan, session_->scan_from(position.value()));
+    return follow_to_the_end(*scan, {facts, plan_.wait_for, plan_.timeout}, true);
   }
 
   void say_whether_engine_runs(const Looks& looks) {

@@ -5,6 +5,8 @@
 
 #include <array>
 #include <chrono>
+#include <mutex>
+#include <vector>
 
 #include "connectors/kafka/log.h"
 #include "engine/app/cli/exit.h"
@@ -17,6 +19,19 @@ constexpr const char* client_id = "flow-cli";
 
 // Reading goes on as long as it gets on; a read that brings nothing for this long has failed.
 constexpr Duration read_deadline{10'000};
+
+// Holds a client until the process ends, which it does by _Exit.
+template <typename Client>
+std::shared_ptr<Client> held(std::unique_ptr<Client> client, Closing closing) {
+  static std::mutex mutex;
+  static auto* const kept = new std::vector<std::shared_ptr<void>>;
+  std::shared_ptr<Client> shared{std::move(client)};
+  if (closing == Closing::with_the_process) {
+    const std::lock_guard lock{mutex};
+    kept->push_back(shared);
+  }
+  return shared;
+}
 
 void show_notes(const Invocation& invocation, const Settings& settings) {
   for (const auto& note : settings.notes) {
@@ -34,11 +49,11 @@ void show_notes(const Invocation& invocation, const Settings& settings) {
 
 }  // namespace
 
-Result<Session> Session::open(const Invocation& invocation) {
+Result<Session> Session::open(const Invocation& invocation, Closing closing) {
   BOOST_OUTCOME_TRY(auto settings, resolve_settings(invocation.flags, invocation.environment));
   show_notes(invocation, settings);
   BOOST_OUTCOME_TRY(auto admin, kafka::Admin::make(settings.kafka, client_id));
-  return Session{std::move(settings), std::move(admin)};
+  return Session{std::move(settings), held(std::move(admin), closing), closing};
 }
 
 Result<port::LogState> Session::log() {
@@ -72,12 +87,14 @@ Result<LogFacts> Session::read_log(LogPosition start) {
   }
 }
 
-Result<std::unique_ptr<kafka::Scan>> Session::scan_from(LogPosition position) const {
-  return kafka::Scan::make(settings_.kafka, topic(), position, client_id);
+Result<std::shared_ptr<kafka::Scan>> Session::scan_from(LogPosition position) const {
+  BOOST_OUTCOME_TRY(auto scan, kafka::Scan::make(settings_.kafka, topic(), position, client_id));
+  return held(std::move(scan), closing_);
 }
 
-Result<std::unique_ptr<kafka::Appender>> Session::appender() const {
-  return kafka::Appender::make(settings_.kafka, topic(), client_id);
+Result<std::shared_ptr<kafka::Appender>> Session::appender() const {
+  BOOST_OUTCOME_TRY(auto appender, kafka::Appender::make(settings_.kafka, topic(), client_id));
+  return held(std::move(appender), closing_);
 }
 
 std::optional<bool> Session::engine_runs(Duration deadline) {

@@ -23,13 +23,18 @@ struct Invocation {
   Environment environment;
 };
 
+// Taking a client of librdkafka down costs milliseconds that a command which is about to end need
+// not spend.
+enum class Closing : std::uint8_t { with_the_process, with_the_session };
+
 // One command's connection to the control topic's cluster. Its calls may be made from several
 // threads.
 class Session {
  public:
   // Resolves the settings (their notes go to stderr) and makes the admin client; connects to
   // nothing yet.
-  static Result<Session> open(const Invocation& invocation);
+  static Result<Session> open(const Invocation& invocation,
+                              Closing closing = Closing::with_the_process);
 
   const Settings& settings() const { return settings_; }
   const TopicName& topic() const { return settings_.control_topic; }
@@ -44,18 +49,19 @@ class Session {
   // Reads the whole control topic as it is now, from where it begins.
   Result<LogFacts> read_log(LogPosition start);
 
-  Result<std::unique_ptr<kafka::Scan>> scan_from(LogPosition position) const;
-  Result<std::unique_ptr<kafka::Appender>> appender() const;
+  Result<std::shared_ptr<kafka::Scan>> scan_from(LogPosition position) const;
+  Result<std::shared_ptr<kafka::Appender>> appender() const;
 
   // Whether an engine is in the control topic's engine group; nothing: that could not be seen.
   std::optional<bool> engine_runs(Duration deadline = kafka::default_deadline);
 
  private:
-  Session(Settings settings, std::unique_ptr<kafka::Admin> admin)
-      : settings_(std::move(settings)), admin_(std::move(admin)) {}
+  Session(Settings settings, std::shared_ptr<kafka::Admin> admin, Closing closing)
+      : settings_(std::move(settings)), admin_(std::move(admin)), closing_(closing) {}
 
   Settings settings_;
-  std::unique_ptr<kafka::Admin> admin_;
+  std::shared_ptr<kafka::Admin> admin_;
+  Closing closing_;
 };
 
 // The error, with how to mend it where the control topic is missing.
