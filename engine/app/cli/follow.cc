@@ -17,6 +17,8 @@ using SteadyClock = std::chrono::steady_clock;
 // How soon a signal is seen, and how often the elapsed seconds move.
 constexpr std::int64_t look_up_every_ms = 200;
 
+constexpr std::int64_t connect_within_ms = 3'000;
+
 constexpr std::int64_t quiet_for_ms = 1'000;
 
 std::int64_t ms_since(SteadyClock::time_point begin) {
@@ -60,6 +62,8 @@ Result<Followed> follow(kafka::Scan& scan, Following following, Terminal& termin
   const auto begin = SteadyClock::now();
   Followed followed{std::move(following.facts), {}, false};
   Reader reader{followed.facts};
+  // The first read connects, and so does one after trouble: a broker far away needs its time.
+  std::int64_t patience_ms = connect_within_ms;
   for (;;) {
     followed.progress = progress_of(followed.facts, following.wait_for);
     if (followed.progress.is_over && reader.may_conclude()) return followed;
@@ -69,7 +73,8 @@ Result<Followed> follow(kafka::Scan& scan, Following following, Terminal& termin
       return followed;
     }
     const auto asked = SteadyClock::now();
-    const auto batch = scan.next(Duration{std::min(left, look_up_every_ms)});
+    const auto batch = scan.next(Duration{std::min(left, patience_ms)});
+    patience_ms = batch ? look_up_every_ms : connect_within_ms;
     if (batch) {
       reader.apply(batch.value());
     } else if (batch.error().errc != Errc::unreachable && batch.error().errc != Errc::retriable) {

@@ -182,6 +182,10 @@ Exit print_one(const LogFacts& log, const RequestId& id, const TopicName& topic,
 
 void print_all(const std::vector<const store::RequestFacts*>& requests, const TopicName& topic,
                const Invocation& invocation) {
+  if (invocation.quiet) {
+    for (const auto* facts : requests) invocation.terminal->out(facts->id.value() + "\n");
+    return;
+  }
   if (invocation.output == Output::table) {
     if (requests.empty()) invocation.terminal->note("no requests");
     invocation.terminal->out(list_text(requests));
@@ -219,7 +223,7 @@ void add_history(CLI::App& root, Chosen& chosen) {
       ->type_name("");
   add_text(*command, "--since", words->since,
            "only those asked since then: 7d, or a time in RFC 3339", "TIME");
-  add_common_options(*command, chosen, Prints::documents);
+  add_common_options(*command, chosen, Prints::documents_and_id);
   command->footer(examples);
   command->callback([&chosen, words] {
     chosen.command = [words](const Invocation& invocation) {

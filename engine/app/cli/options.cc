@@ -73,7 +73,8 @@ void add_common_options(CLI::App& command, Chosen& chosen, Prints prints) {
                              ""})
       ->group(output);
   if (prints != Prints::documents_and_id) return;
-  command.add_flag("-q,--quiet", invocation.quiet, "print the request's id alone")->group(output);
+  command.add_flag("-q,--quiet", invocation.quiet, "print the id of each request alone")
+      ->group(output);
 }
 
 }  // namespace flow::app

@@ -62,7 +62,9 @@ class StatusCommand {
                                                    session_->topic().value() + "'"
                                              : no_engine_text(session_->topic()));
     }
-    if (invocation_.output == Output::json) {
+    if (invocation_.quiet) {
+      for (const auto* facts : open_requests()) terminal_.out(facts->id.value() + "\n");
+    } else if (invocation_.output == Output::json) {
       print_document(log, engines, seen);
     } else {
       print_tables(log, engines, seen);
@@ -281,7 +283,7 @@ void add_status(CLI::App& root, Chosen& chosen) {
       ->type_name("");
   add_text(*command, "-n,--namespace", words->namespace_name, "the pipeline's namespace",
            "NAMESPACE");
-  add_common_options(*command, chosen, Prints::documents);
+  add_common_options(*command, chosen, Prints::documents_and_id);
   command->footer(examples);
   command->callback([&chosen, words] {
     chosen.command = [words](const Invocation& invocation) {
