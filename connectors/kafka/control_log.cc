@@ -46,7 +46,13 @@ awaitable<Result<port::LogBatch>> KafkaLog::read() {
   }
   for (;;) {
     auto batch = reader_->read(0);
-    if (!batch || !batch.value().records.empty() || batch.value().at_end || until.has_passed()) {
+    if (!batch || !batch.value().records.empty() || batch.value().at_end) {
+      co_return batch;
+    }
+    if (until.has_passed()) {
+      if (auto silent = reader_->silence()) {
+        co_return *std::move(silent);
+      }
       co_return batch;
     }
     co_await pump_.wait(Duration{until.left_ms()});

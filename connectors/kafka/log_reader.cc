@@ -190,13 +190,8 @@ Result<port::LogBatch> LogReader::read(int wait_ms) {
     }
   }
   batch.next = LogPosition{position_};
-  if (batch.records.empty() && !batch.at_end) {
-    if (pending_) {
-      return *std::exchange(pending_, std::nullopt);
-    }
-    if (const auto silent = silence()) {
-      return *silent;
-    }
+  if (batch.records.empty() && !batch.at_end && pending_) {
+    return *std::exchange(pending_, std::nullopt);
   }
   if (!batch.records.empty() || batch.at_end) {
     at_end_since_ = batch.at_end ? std::optional{SteadyClock::now()} : std::nullopt;
@@ -227,7 +222,7 @@ std::optional<Error> LogReader::silence() const {
     return std::nullopt;
   }
   return session_->connection->no_answer("reading topic '" + topic_.value() + "'",
-                                         Duration{since_ms / 1000 * 1000});
+                                         Duration{silence_max_ms});
 }
 
 }  // namespace flow::kafka

@@ -41,8 +41,12 @@ class LogReader {
   Result<void> restart(const Deadline& deadline);
 
   // Returns at most records_max records; waits up to `wait_ms` for the first, and not at all for more.
-  // Errors as port::ControlLog::read.
+  // Errors as port::ControlLog::read, but for a broker that is silent.
   Result<port::LogBatch> read(int wait_ms);
+
+  // The error of a broker that has answered no fetch for 5 s; nothing while it answers. To be asked after
+  // waiting in vain, so that a caller who tries again does not spin.
+  std::optional<Error> silence() const;
 
   // From now on a byte is written to this descriptor (non-blocking) when something arrives.
   void wake(int descriptor);
@@ -55,7 +59,6 @@ class LogReader {
   Result<void> start(Pace pace, const Deadline& deadline);
   void take(const rd_kafka_message_t& message, port::LogBatch& batch);
   Error describe(const rd_kafka_message_t& message) const;
-  std::optional<Error> silence() const;
 
   ClientConfig config_;
   TopicName topic_;

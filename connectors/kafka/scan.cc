@@ -19,7 +19,13 @@ class LogScan final : public Scan {
     } else if (reader_.needs_restart()) {
       BOOST_OUTCOME_TRY(reader_.restart(until));
     }
-    return reader_.read(until.left_ms());
+    auto batch = reader_.read(until.left_ms());
+    if (batch && batch.value().records.empty() && !batch.value().at_end) {
+      if (auto silent = reader_.silence()) {
+        return *std::move(silent);
+      }
+    }
+    return batch;
   }
 
  private:
