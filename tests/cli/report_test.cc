@@ -1,4 +1,5 @@
 #include <catch2/catch.hpp>
+#include <set>
 
 #include "engine/app/cli/documents.h"
 #include "engine/app/cli/report.h"
@@ -267,6 +268,15 @@ TEST_CASE("every phase has a document and a word") {
                                             std::nullopt, "json: rubbish"};
   CHECK(outcome_text(unreadable) == "unreadable: json: rubbish");
   CHECK(request_document(unreadable).at("phase").as_string() == "unreadable");
+  // Whoever reads the document finds the same fields whatever became of the request.
+  const auto fields = [](const store::RequestFacts& facts) {
+    std::set<std::string> names;
+    for (const auto& field : request_document(facts)) names.insert(std::string{field.key()});
+    return names;
+  };
+  CHECK(fields(unreadable) == fields(Story{}.facts));
+  CHECK(fields(unreadable) ==
+        fields(Story{}.guarded(Verdict::passed).moved(in).done(DoneOutcome::completed).facts));
   CHECK(outcome_text(Story{}.facts) == "requested");
   CHECK(outcome_text(Story{}.guarded(Verdict::passed).facts) ==
         "damaged: its guard record says that it ended, but its done record is missing");

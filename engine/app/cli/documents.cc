@@ -174,6 +174,7 @@ void add_guard(object& out, const Guard& guard) {
   }
   out["targets"] = std::move(targets);
   out["reasons"] = reasons(guard.reasons);
+  out["seen"] = nullptr;
   if (!guard.seen) return;
   array seen;
   for (const auto& group : guard.seen->groups) {
@@ -221,12 +222,19 @@ object request_document(const store::RequestFacts& facts) {
   out["outcome"] = done == nullptr ? value(nullptr) : value(outcome_word(done->outcome));
   out["reason"] = text_or_null(done == nullptr ? store::damage_of(facts) : done->reason);
   out["asked_at"] = instant_or_null(store::asked_at(facts));
-  if (const auto* request = store::accepted_request(facts)) add_request(out, *request);
+  if (const auto* request = store::accepted_request(facts)) {
+    add_request(out, *request);
+  } else {
+    for (const char* name : {"asked_by", "through", "namespace", "pipeline", "streamlets", "groups",
+                             "topics", "position", "options", "never_expires"}) {
+      out[name] = nullptr;
+    }
+  }
   out["expires_at"] = expiry(facts);
   out["other_content"] = has_other_content(facts);
   const auto waits = store::is_open(phase) ? decide::waits_for(facts) : std::vector<std::string>{};
   out["waits_for"] = texts(waits);
-  if (facts.guard && facts.guard->record) add_guard(out, *facts.guard->record);
+  add_guard(out, facts.guard && facts.guard->record ? *facts.guard->record : Guard{});
   const bool cancelled = facts.cancel && facts.cancel->record;
   out["cancel"] = cancelled
                       ? value(object{{"asked_at", to_text(facts.cancel->record->asked_at.value_or(
