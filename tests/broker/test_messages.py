@@ -105,7 +105,8 @@ def test_kafka_cannot_be_reached(arguments, away):
 
 @pytest.mark.parametrize("settings, said", [
     ("security.protocol=SSL\nssl.truststore.type=JKS\nssl.truststore.location=/etc/kafka/trust.jks\n", "ssl.truststore"),
-    ("sasl.mechanism=GSSAPI\nsecurity.protocol=SASL_PLAINTEXT\n", "GSSAPI"),
+    ("sasl.mechanism=GSSAPI\nsecurity.protocol=SASL_PLAINTEXT\n"
+     "sasl.jaas.config=com.sun.security.auth.module.Krb5LoginModule required useKeyTab=true;\n", "sasl.kerberos.keytab"),
     ("security.protocol=TELEPATHY\n", "telepathy"),
     ("security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\n"
      "sasl.jaas.config=com.example.Login required secret=hunter2;\n", "sasl.jaas.config"),
@@ -311,6 +312,12 @@ def test_json_alone_on_stdout(flow, control, orders, engine, tmp_path):
     for arguments in (["status"], ["history"], ["history", request], ["topic", "check"]):
         assert json.loads(flow.ok(*arguments, "-o", "json")), arguments
     assert flow.history(request)["outcome"] == "completed"
+
+
+def test_q_is_the_id_alone(flow, control, orders, engine):
+    request = ask(flow, [orders.group()], orders.topic)
+    assert control.facts(kind="request")[0].request == request
+    assert wait_done(control, request) == "completed"
     assert flow.ok("history", "-q").split() == [request]
 
 
