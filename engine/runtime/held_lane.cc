@@ -43,6 +43,7 @@ awaitable<void> HeldLane::while_held(Term term, RequestId id, std::shared_ptr<po
     work->next_at = context_.ports.clock.now() + decide::backoff(work->failures++);
     co_return;
   }
+  context_.book.resolve_again(context_.ports.topology.current());
   auto effect = decide_work(context_, term, *work, &seen.value(), true);
   auto* move = std::get_if<decide::Move>(&effect);
   if (move == nullptr) {

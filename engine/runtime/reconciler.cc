@@ -1,6 +1,7 @@
 #include "engine/runtime/reconciler.h"
 
 #include <algorithm>
+#include <set>
 
 #include "engine/decide/conclude.h"
 #include "engine/ports/fail_point.h"
@@ -33,6 +34,23 @@ const std::vector<Record>& records_of(const decide::Effect& effect) {
     return move->records;
   }
   return none;
+}
+
+// No group moves twice with one look: the later request is decided again in the next round.
+void leave_out_shared_groups(auto& moves) {
+  std::set<GroupId> groups;
+  std::erase_if(moves, [&](const auto& one) {
+    const auto& own = std::get<decide::Move>(one.effect).moves;
+    const bool shares = std::any_of(own.begin(), own.end(), [&](const port::GroupMove& move) {
+      return groups.contains(move.group);
+    });
+    if (!shares) {
+      for (const auto& move : own) {
+        groups.insert(move.group);
+      }
+    }
+    return shares;
+  });
 }
 
 }  // namespace
@@ -134,6 +152,7 @@ awaitable<bool> Reconciler::carry_out(Term term, std::vector<Decided> some) {
 }
 
 awaitable<void> Reconciler::move_all(Term term, std::vector<Decided> moves) {
+  leave_out_shared_groups(moves);
   for (std::size_t at = 0; at < moves.size(); at += moves_together_max) {
     const auto begin = moves.begin() + static_cast<std::ptrdiff_t>(at);
     const auto end = moves.begin() +
@@ -167,6 +186,7 @@ awaitable<std::vector<Reconciler::Decided>> Reconciler::look(Term term,
   const auto seen = co_await context_.ports.groups.observe(std::move(request));
   fail_point("after-look");
   const Instant now = context_.ports.clock.now();
+  context_.book.resolve_again(context_.ports.topology.current());
   for (auto& one : wanted) {
     Work* work = context_.book.find(one.id);
     if (work == nullptr || work->in_hand || !context_.term ||
@@ -203,6 +223,7 @@ awaitable<void> Reconciler::round(Term term) {
       writes.push_back(std::move(one));
     }
   };
+  context_.book.resolve_again(context_.ports.topology.current());
   for (const auto& id : context_.book.due_open(context_.ports.clock.now(), looks_together_max)) {
     sort({id, decide_work(context_, term, *context_.book.find(id), nullptr, false)});
   }

@@ -25,6 +25,37 @@ void WorkBook::leave_queues(const Work& work) {
   }
 }
 
+void WorkBook::enter_queues(const Work& work) {
+  for (const auto& group : work.groups) {
+    queues_[group].insert({work.asked_at, work.facts.id});
+  }
+}
+
+namespace {
+
+// Whether the topology, and not the request or its guard record, says which groups it means.
+bool is_unresolved(const store::RequestFacts& facts) {
+  if (facts.guard && facts.guard->record && !facts.guard->record->targets.empty()) {
+    return false;
+  }
+  const auto* request = store::accepted_request(facts);
+  return request != nullptr && !request->pipeline.empty();
+}
+
+}  // namespace
+
+void WorkBook::resolve_again(const port::Topology& topology) {
+  for (const auto& id : unresolved_) {
+    Work& work = works_.at(id);
+    auto groups = decide::groups_of(work.facts, topology);
+    if (groups != work.groups) {
+      leave_queues(work);
+      work.groups = std::move(groups);
+      enter_queues(work);
+    }
+  }
+}
+
 void WorkBook::update(const store::RequestFacts& facts, const port::Topology& topology) {
   const auto phase = store::phase_of(facts);
   const bool open = store::is_open(phase);
@@ -34,6 +65,7 @@ void WorkBook::update(const store::RequestFacts& facts, const port::Topology& to
     leave_queues(known->second);
     open_.erase({known->second.asked_at, facts.id});
     unverified_.erase(facts.id);
+    unresolved_.erase(facts.id);
   }
   if (!open && !unverified) {
     if (known != works_.end()) {
@@ -51,8 +83,9 @@ void WorkBook::update(const store::RequestFacts& facts, const port::Topology& to
   }
   if (open) {
     open_.insert({work.asked_at, facts.id});
-    for (const auto& group : work.groups) {
-      queues_[group].insert({work.asked_at, facts.id});
+    enter_queues(work);
+    if (is_unresolved(facts)) {
+      unresolved_.insert(facts.id);
     }
   }
 }

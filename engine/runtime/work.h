@@ -38,6 +38,10 @@ class WorkBook {
   // groups of one that is not accepted yet.
   void update(const store::RequestFacts& facts, const port::Topology& topology);
 
+  // Finds the groups of pipelines again that no guard record has fixed yet: the topology may name
+  // others by now, and who waits behind whom depends on them.
+  void resolve_again(const port::Topology& topology);
+
   // The records up to `next` have been read back.
   void read_back(LogPosition next);
 
@@ -69,10 +73,12 @@ class WorkBook {
   using Place = std::pair<Instant, RequestId>;
 
   void leave_queues(const Work& work);
+  void enter_queues(const Work& work);
 
   std::map<RequestId, Work> works_;
   std::set<Place> open_;
   std::set<RequestId> unverified_;
+  std::set<RequestId> unresolved_;  // open, and the topology tells their groups
   std::map<GroupId, std::set<Place>> queues_;
 };
 
