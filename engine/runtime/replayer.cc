@@ -140,10 +140,22 @@ void Replayer::on_changes(const store::Changes& changes) {
   }
   for (const auto& [id, facts] : changes.requests) {
     context_.book.update(facts, context_.ports.topology.current());
+    if (store::phase_of(facts) == store::Phase::damaged) {
+      damaged_.insert(id);
+    }
+  }
+}
+
+// A batch may end in the middle of a transaction, whose done has not been read then; so damage is
+// named only once the log has been read to its end.
+Result<void> Replayer::name_damaged() {
+  for (const auto& id : std::exchange(damaged_, {})) {
+    BOOST_OUTCOME_TRY(const auto facts, context_.keeper.store().facts(id));
     if (const auto damage = store::damage_of(facts); !damage.empty()) {
       context_.log->warn("damaged id={}: {}; it is never carried out", id.value(), damage);
     }
   }
+  return boost::outcome_v2::success();
 }
 
 // Only an engine writes engine records; a newer one may say that older ones must not go on.
@@ -163,6 +175,7 @@ Result<void> Replayer::reach_end() {
     BOOST_OUTCOME_TRY(context_.keeper.end_bulk());
     BOOST_OUTCOME_TRY(load_book());
   }
+  BOOST_OUTCOME_TRY(name_damaged());
   const bool first = !context_.caught_up;
   context_.caught_up = true;
   obey_newer_engine();

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <set>
+#include <string>
+
 #include "engine/runtime/context.h"
 
 namespace flow::engine {
@@ -27,10 +30,12 @@ class Replayer {
   Result<void> reach_end();
   void obey_newer_engine();
   void on_changes(const store::Changes& changes);
+  Result<void> name_damaged();
   Result<void> load_book();
   Result<void> checkpoint_if_due(bool forced);
 
   Context& context_;
+  std::set<RequestId> damaged_;  // seen so since the log's end was last reached
   bool dirty_ = false;
   Instant checkpointed_at_;
   std::string last_problem_;
