@@ -87,6 +87,7 @@ void Checker::on_transaction(const Transaction& transaction, Instant now) {
 // What is executed is the first guard record's content, and that is what somebody asked.
 void Checker::check_guard(const RequestId& id, const Guard& guard) {
   Entry& entry = book_[id];
+  entry.resolved = entry.resolved || !guard.targets.empty();
   if (!entry.accepted) {
     entry.accepted = guard;
     const bool asked =
@@ -303,7 +304,7 @@ bool Checker::comes_before(const RequestId& first, const RequestId& id, const Gr
   const auto groups = geography::groups_of(*content);
   // A pipeline is known only as long as the topology says so.
   const bool shares = std::find(groups.begin(), groups.end(), group) != groups.end() &&
-                      (content->pipeline.empty() || entry.accepted);
+                      (content->pipeline.empty() || entry.resolved);
   return shares && std::pair{*content->asked_at, first} < std::pair{*own->asked_at, id};
 }
 

@@ -52,6 +52,7 @@ class Checker {
     std::vector<Copy> copies;
     std::optional<std::int64_t> cancelled_at;
     std::optional<Guard> accepted;  // the first guard record
+    bool resolved = false;          // a guard record names its targets
     std::optional<Done> done;
     int moves = 0;
     std::set<GroupId> moved;

@@ -62,7 +62,9 @@ void Clockwork::run_until(Micros until) {
     event.what();
     settle();
   }
-  now_ = std::max(now_, until);
+  if (!stopped_) {
+    now_ = std::max(now_, until);
+  }
 }
 
 }  // namespace flow::sim

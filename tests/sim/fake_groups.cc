@@ -134,6 +134,12 @@ awaitable<Result<std::shared_ptr<port::Hold>>> FakeGroups::hold(
   if (!co_await join_all(groups, *hold)) {
     hold->leave();
     co_await process_.step("hold");
+    for (const auto& query : groups) {
+      const Group& group = world.broker.groups()[query.group];
+      if (group.foreign_kind || group.forbidden) {
+        co_return error(Errc::refused, "one of the groups is no consumer group");
+      }
+    }
     co_return error(Errc::retriable, "somebody else is or came in");
   }
   world.say(process_.name(), "holds");
