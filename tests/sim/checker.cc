@@ -35,8 +35,8 @@ void Checker::on_commit_asked(int process, const port::Transaction& /*transactio
   }
 }
 
-void Checker::on_observed(int process, const GroupId& group, std::int64_t read_up_to) {
-  observed_[{process, group}] = read_up_to;
+void Checker::on_observed(int process, Instant at, std::int64_t read_up_to) {
+  observed_.emplace(std::pair{process, at}, read_up_to);
 }
 
 void Checker::take(const Written& written, Parts& parts) {
@@ -56,6 +56,7 @@ void Checker::take(const Written& written, Parts& parts) {
   }
   if (auto* guard = std::get_if<Guard>(&record)) {
     parts[key->id].guard = std::move(*guard);
+    parts[key->id].guard_at = written.position;
   } else if (auto* result = std::get_if<GroupResult>(&record)) {
     parts[key->id].results.push_back(std::move(*result));
   } else if (auto* done = std::get_if<Done>(&record)) {
@@ -85,11 +86,13 @@ void Checker::on_transaction(const Transaction& transaction, Instant now) {
 }
 
 // What is executed is the first guard record's content, and that is what somebody asked.
-void Checker::check_guard(const RequestId& id, const Guard& guard) {
+void Checker::check_guard(const RequestId& id, const Part& part) {
   Entry& entry = book_[id];
+  const Guard& guard = *part.guard;
   entry.resolved = entry.resolved || !guard.targets.empty();
   if (!entry.accepted) {
     entry.accepted = guard;
+    entry.accepted_at = part.guard_at;
     const bool asked =
         !guard.request ||
         std::any_of(entry.copies.begin(), entry.copies.end(), [&](const Copy& copy) {
@@ -112,7 +115,7 @@ void Checker::check_part(const RequestId& id, const Part& part, const Transactio
     violate(id, "something other than verified was written after its done");
   }
   if (part.guard) {
-    check_guard(id, *part.guard);
+    check_guard(id, part);
   }
   if (part.dones.empty()) {
     if (!part.results.empty()) {
@@ -290,7 +293,7 @@ bool Checker::comes_before(const RequestId& first, const RequestId& id, const Gr
   }
   const auto& own = book_.at(id).accepted->request;
   std::optional<Request> content;
-  if (entry.accepted) {
+  if (entry.accepted && entry.accepted_at < read_up_to) {
     content = entry.accepted->request;
   } else if (entry.copies.size() == 1) {
     content = entry.copies.front().content;
@@ -308,10 +311,16 @@ bool Checker::comes_before(const RequestId& first, const RequestId& id, const Gr
   return shares && std::pair{*content->asked_at, first} < std::pair{*own->asked_at, id};
 }
 
+// Only what the engine had read before the look that it decided with could have come first.
 void Checker::check_order(const RequestId& id, const Part& part, int process) {
+  const auto& seen = part.guard->seen;
+  const auto observed = seen ? observed_.find({process, seen->at}) : observed_.end();
+  if (observed == observed_.end()) {
+    violate(id, "moved without a look");
+    return;
+  }
   for (const auto& result : part.results) {
-    const auto observed = observed_.find({process, result.group});
-    if (!result.failure.empty() || observed == observed_.end()) {
+    if (!result.failure.empty()) {
       continue;
     }
     for (const auto& [first, entry] : book_) {

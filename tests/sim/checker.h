@@ -32,7 +32,8 @@ class Checker {
 
   void on_told(int process, port::Role role) { roles_[process] = role; }
   void on_commit_asked(int process, const port::Transaction& transaction);
-  void on_observed(int process, const GroupId& group, std::int64_t read_up_to);
+  // A look that ended at `at`, by a process that had read the log up to there.
+  void on_observed(int process, Instant at, std::int64_t read_up_to);
 
   bool is_done(const RequestId& id) const;
   // Keys under which the engines wrote of this request.
@@ -52,6 +53,7 @@ class Checker {
     std::vector<Copy> copies;
     std::optional<std::int64_t> cancelled_at;
     std::optional<Guard> accepted;  // the first guard record
+    std::int64_t accepted_at = 0;   // its position
     bool resolved = false;          // a guard record names its targets
     std::optional<Done> done;
     int moves = 0;
@@ -63,6 +65,7 @@ class Checker {
   // What one transaction says of one request.
   struct Part {
     std::optional<Guard> guard;
+    std::int64_t guard_at = 0;
     std::vector<GroupResult> results;
     std::vector<Done> dones;
   };
@@ -70,7 +73,7 @@ class Checker {
 
   Parts sort(const Transaction& transaction);
   void take(const Written& written, Parts& parts);
-  void check_guard(const RequestId& id, const Guard& guard);
+  void check_guard(const RequestId& id, const Part& part);
   void check_part(const RequestId& id, const Part& part, const Transaction& transaction,
                   Instant now);
   void check_done(const RequestId& id, const Part& part, Instant now);
@@ -87,7 +90,7 @@ class Checker {
   std::function<void(std::string)> violated_;
   std::map<RequestId, Entry> book_;
   std::map<int, port::Role> roles_;
-  std::map<std::pair<int, GroupId>, std::int64_t> observed_;
+  std::map<std::pair<int, Instant>, std::int64_t> observed_;
   int dones_ = 0;
   int moves_ = 0;
 };

@@ -72,13 +72,19 @@ awaitable<void> Process::run() {
   world_.on_ended(*this, result);
 }
 
+// What cannot end in time is left as it is, as the program does it.
 void Process::stop() {
-  if (!is_gone() && !stopping_) {
-    world_.say(name_, "SIGTERM");
-    stopping_ = true;
-    stopping_since_ = world_.clock.now();
-    engine_->stop();
+  if (is_gone() || stopping_) {
+    return;
   }
+  if (is_paused()) {
+    world_.clock.after(1 * seconds, [this] { stop(); });
+    return;
+  }
+  world_.say(name_, "SIGTERM");
+  stopping_ = true;
+  engine_->stop();
+  world_.clock.after(9 * seconds, [this] { crash(); });
 }
 
 void Process::crash() {

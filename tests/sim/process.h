@@ -66,7 +66,6 @@ class Process {
   bool is_paused() const;
   bool reaches_broker() const;
   bool is_stopping() const { return stopping_; }
-  Micros stopping_since() const { return stopping_since_; }
   const engine::Engine& engine() const { return *engine_; }
   FakeLog& log() { return log_; }
 
@@ -138,7 +137,6 @@ class Process {
   bool crashed_ = false;
   bool ended_ = false;
   bool stopping_ = false;
-  Micros stopping_since_ = 0;
   Micros paused_until_ = 0;
   Micros cut_off_until_ = 0;
   Micros second_ = 0;
