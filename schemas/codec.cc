@@ -3,6 +3,8 @@
 #include <flatbuffers/idl.h>
 
 #include <algorithm>
+#include <cstring>
+#include <vector>
 
 #include "schemas/control_schema_text.h"
 #include "schemas/json_check.h"
@@ -54,8 +56,21 @@ Result<Record> decode_json(const RecordKey& key, std::string_view value) {
   return wire::from_wire(*wire::GetEnvelope(parser.builder_.GetBufferPointer()), key);
 }
 
+// FlatBuffers reads numbers where they stand, so the bytes must begin where an 8-byte number may.
+// Values come from the middle of other buffers; those that begin elsewhere are copied to where the
+// next call copies too.
+const std::uint8_t* aligned(std::string_view value) {
+  if (reinterpret_cast<std::uintptr_t>(value.data()) % alignof(std::uint64_t) == 0) {
+    return reinterpret_cast<const std::uint8_t*>(value.data());
+  }
+  static thread_local std::vector<std::uint64_t> copy;
+  copy.resize((value.size() + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t));
+  std::memcpy(copy.data(), value.data(), value.size());
+  return reinterpret_cast<const std::uint8_t*>(copy.data());
+}
+
 const wire::Envelope* verified_envelope(std::string_view value) {
-  const auto* bytes = reinterpret_cast<const std::uint8_t*>(value.data());
+  const auto* bytes = aligned(value);
   flatbuffers::Verifier verifier{bytes, value.size()};
   return wire::VerifyEnvelopeBuffer(verifier) ? wire::GetEnvelope(bytes) : nullptr;
 }
