@@ -92,17 +92,28 @@ awaitable<Result<void>> Replayer::check_store(port::LogState log) {
 
 awaitable<Result<void>> Replayer::prepare() {
   BOOST_OUTCOME_CO_TRY(context_.keeper.open());
+  auto ready = co_await make_ready();
+  if (!ready && ready.error().errc == Errc::fatal) {
+    // What opening did not find, reading did.
+    BOOST_OUTCOME_CO_TRY(context_.keeper.replace_damaged(ready.error().detail));
+    context_.book = WorkBook{};
+    ready = co_await make_ready();
+  }
+  BOOST_OUTCOME_CO_TRY(std::move(ready));
+  checkpointed_at_ = context_.ports.clock.now();
+  co_return co_await seek_patiently(context_.keeper.store().next());
+}
+
+// Holds an open store against the log, and loads what is open in it.
+awaitable<Result<void>> Replayer::make_ready() {
   BOOST_OUTCOME_CO_TRY(const auto log, co_await describe_patiently());
   BOOST_OUTCOME_CO_TRY(co_await check_store(log));
   auto& store = context_.keeper.store();
   const auto behind = log.high_watermark.value() - store.next().value();
   if (store.next() == LogPosition{0} && behind > context_.settings.bulk_from) {
-    BOOST_OUTCOME_CO_TRY(context_.keeper.begin_bulk());
-  } else {
-    BOOST_OUTCOME_CO_TRY(load_book());
+    co_return context_.keeper.begin_bulk();
   }
-  checkpointed_at_ = context_.ports.clock.now();
-  co_return co_await seek_patiently(context_.keeper.store().next());
+  co_return load_book();
 }
 
 awaitable<Result<void>> Replayer::seek_patiently(LogPosition position) {

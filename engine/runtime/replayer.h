@@ -22,6 +22,7 @@ class Replayer {
 
  private:
   boost::asio::awaitable<Result<port::LogState>> describe_patiently();
+  boost::asio::awaitable<Result<void>> make_ready();
   boost::asio::awaitable<Result<void>> seek_patiently(LogPosition position);
   boost::asio::awaitable<Result<bool>> birth_stands(port::LogState log);
   boost::asio::awaitable<Result<void>> check_store(port::LogState log);
