@@ -30,13 +30,14 @@ void Actors::begin() {
     often(500 * ms, 8 * seconds, [this] { consume(); });
   }
   if (plan.foreign_commits) {
-    often(200 * ms, 4 * seconds, [this] { commit_from_outside(); });
+    often(200 * ms, 4 * seconds,
+          [this] { commit_from_outside(world_.clock.random().pick(geography::groups)); });
   }
   if (plan.compaction) {
     often(500 * ms, 6 * seconds, [this] {
       const auto end = world_.broker.topic().end_position();
       world_.broker.topic().compact(world_.clock.between(0, end), world_.clock.random().chance(60),
-                                    World::delete_retention);
+                                    world_.plan.delete_retention);
     });
   }
   if (plan.foreign_transactions) {
@@ -89,6 +90,66 @@ void Actors::append(const Record& record) {
   append(port::EncodedRecord{encode_key(key_of(record)), encode(record)});
 }
 
+void Actors::ambush(const GroupId& group) {
+  auto& random = world_.clock.random();
+  if (ended_ || !random.chance(world_.plan.ambush)) {
+    return;
+  }
+  const Plan& plan = world_.plan;
+  const auto soon = [&](std::function<void()> act) { later(0, 15 * ms, std::move(act)); };
+  switch (random.below(5)) {
+    case 0:
+      if (plan.consumers) {
+        soon([this, group] { come(group, world_.broker.groups().new_member_id("ambusher"), 40); });
+      }
+      break;
+    case 1:
+      if (plan.foreign_commits) {
+        soon([this, group] { commit_from_outside(group); });
+      }
+      break;
+    case 2:
+      if (plan.repeats && !asked_.empty()) {
+        auto at = asked_.begin();
+        std::advance(at, static_cast<std::ptrdiff_t>(random.below(asked_.size())));
+        soon([this, request = at->second] { repeat(request); });
+      }
+      break;
+    case 3:
+      if (plan.moving_leadership) {
+        soon([this] {
+          if (const auto owner = world_.broker.owner()) {
+            world_.say("world", "the session of e" + std::to_string(*owner) + " ends");
+            world_.end_sessions(*owner);
+          }
+        });
+      }
+      break;
+    case 4:
+      if (plan.faults.crash != 0 || plan.faults.pause != 0) {
+        soon([this] { strike(); });
+      }
+      break;
+  }
+}
+
+// The engine that leads, or believes that it does, stops here.
+void Actors::strike() {
+  const auto owner = world_.broker.owner();
+  for (auto& machine : world_.machines) {
+    Process* process = machine.process;
+    if (process == nullptr || process->number() != owner) {
+      continue;
+    }
+    if (world_.plan.faults.crash != 0 && world_.may_crash() && world_.clock.random().chance(50)) {
+      process->crash();
+    } else if (world_.plan.faults.pause != 0 && world_.may_pause()) {
+      process->pause(world_.clock.between(100 * ms, 20 * seconds));
+    }
+    return;
+  }
+}
+
 void Actors::consume() {
   auto& random = world_.clock.random();
   const GroupId& group = random.pick(geography::groups);
@@ -129,10 +190,9 @@ void Actors::work(const GroupId& id, const std::string& member, int times) {
   later(50 * ms, 3 * seconds, [this, id, member, times] { work(id, member, times - 1); });
 }
 
-void Actors::commit_from_outside() {
+void Actors::commit_from_outside(const GroupId& id) {
   auto& groups = world_.broker.groups();
   auto& random = world_.clock.random();
-  const GroupId& id = random.pick(geography::groups);
   if (world_.plan.erased_offsets && random.chance(25)) {
     world_.say("world", "the offsets of " + id.value() + " are deleted");
     groups.erase_offsets(id);
@@ -206,6 +266,12 @@ void Actors::break_engines() {
         world_.say(process->name(), "its session ends");
         world_.end_sessions(process->number());
       }
+    });
+  }
+  if (plan.damaged_disks) {
+    later(2 * seconds, 20 * seconds, [this, somebody] {
+      world_.say("world", "a disk is damaged");
+      somebody().disk.is_damaged = true;
     });
   }
   if (plan.full_disks) {

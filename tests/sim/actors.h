@@ -22,6 +22,8 @@ class Actors {
   // Consumers leave, foreign transactions end, nobody acts any more.
   void end();
   void on_transaction(const Transaction& transaction);
+  // An engine looks at this group, or moves it: somebody may do something just now.
+  void ambush(const GroupId& group);
 
  private:
   // Calls `act` again and again, `least` to `most` apart.
@@ -38,10 +40,11 @@ class Actors {
   void append_rubbish();
   void meddle(const RequestId& id);
 
+  void strike();
   void consume();
   void come(const GroupId& group, const std::string& member, int tries);
   void work(const GroupId& group, const std::string& member, int times);
-  void commit_from_outside();
+  void commit_from_outside(const GroupId& group);
   void begin_foreign_transaction();
   void end_foreign_transaction(int transaction, const port::EncodedRecord& record,
                                std::int64_t position, bool commits);

@@ -52,6 +52,7 @@ class Broker {
   explicit Broker(Clockwork& clock) : clock_(clock), topic_(clock) {}
 
   ControlTopic& topic() { return topic_; }
+  const ControlTopic& topic() const { return topic_; }
   Groups& groups() { return groups_; }
   bool is_up = true;
   bool checks_guard = true;

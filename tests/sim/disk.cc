@@ -20,6 +20,9 @@ class DiskTables : public store::Tables {
   explicit DiskTables(Disk& disk) : disk_(disk), opening_(disk.open_anew()), rows_(disk.rows()) {}
 
   Result<std::optional<std::string>> get(std::string_view key) const override {
+    if (disk_.is_damaged) {
+      return damaged();
+    }
     const auto found = rows_.find(key);
     return found == rows_.end() ? std::optional<std::string>{} : std::optional{found->second};
   }
@@ -27,6 +30,9 @@ class DiskTables : public store::Tables {
   Result<void> scan(
       std::string_view prefix,
       const std::function<bool(std::string_view, std::string_view)>& row) const override {
+    if (disk_.is_damaged) {
+      return damaged();
+    }
     for (auto at = rows_.lower_bound(prefix); at != rows_.end(); ++at) {
       if (!std::string_view{at->first}.starts_with(prefix) || !row(at->first, at->second)) {
         break;
@@ -57,6 +63,8 @@ class DiskTables : public store::Tables {
   }
 
  private:
+  static Error damaged() { return error(Errc::fatal, "read the store: block checksum mismatch"); }
+
   Disk& disk_;
   std::uint64_t opening_;
   Disk::Rows rows_;
@@ -100,6 +108,7 @@ Result<std::unique_ptr<store::Tables>> DiskSource::open(bool /*bulk*/) {
 
 Result<std::string> DiskSource::set_aside() {
   disk_.clear();
+  disk_.is_damaged = false;
   return std::string{"aside"};
 }
 

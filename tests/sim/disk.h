@@ -34,6 +34,7 @@ class Disk {
   void flush();
 
   bool is_full = false;
+  bool is_damaged = false;  // until it is set aside
 
  private:
   Rows durable_;

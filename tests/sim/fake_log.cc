@@ -20,18 +20,18 @@ Error no_answer(const std::string& what) { return error(Errc::unreachable, what 
 }  // namespace
 
 awaitable<Result<port::LogState>> FakeLog::describe() {
-  auto& broker = process_.world().broker;
-  const std::function<port::LogState()> request = [&broker] {
+  const World& here = process_.world();
+  const std::function<port::LogState()> request = [&here] {
     port::LogState log;
     log.partitions = 1;
     log.replicas = 3;
     log.brokers = 3;
     log.cleanup_policy = "compact";
     log.min_insync_replicas = 2;
-    log.delete_retention = World::delete_retention;
+    log.delete_retention = here.plan.delete_retention;
     log.start = LogPosition{0};
-    log.last_stable = LogPosition{broker.topic().last_stable()};
-    log.high_watermark = LogPosition{broker.topic().end_position()};
+    log.last_stable = LogPosition{here.broker.topic().last_stable()};
+    log.high_watermark = LogPosition{here.broker.topic().end_position()};
     return log;
   };
   const auto state = co_await process_.ask("describe", request);
@@ -102,7 +102,6 @@ awaitable<Result<port::LogBatch>> FakeLog::read() {
   }
   for (;;) {
     if (auto batch = take()) {
-      world.on_delivered(process_, position_);
       co_return *std::move(batch);
     }
     if (world.clock.now() >= until) {

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <charconv>
 #include <csignal>
 #include <cstdint>
@@ -74,9 +75,11 @@ int main(int argc, char** argv) {
     return usage();
   }
   std::signal(SIGABRT, tell_seed);
+  std::signal(SIGSEGV, tell_seed);
   std::uint64_t dones = 0;
   std::uint64_t moves = 0;
   std::uint64_t calls = 0;
+  flow::sim::Verdict most;
   for (std::uint64_t i = 0; i < options->count; ++i) {
     running_seed = options->seed + i;
     const auto verdict = flow::sim::run_seed(running_seed, options->trace || options->twice);
@@ -95,6 +98,9 @@ int main(int argc, char** argv) {
     dones += static_cast<std::uint64_t>(verdict.dones);
     moves += static_cast<std::uint64_t>(verdict.moves);
     calls += static_cast<std::uint64_t>(verdict.calls);
+    most.finished_after = std::max(most.finished_after, verdict.finished_after);
+    most.idle_calls = std::max(most.idle_calls, verdict.idle_calls);
+    most.busiest_second = std::max(most.busiest_second, verdict.busiest_second);
   }
   std::cout << "flow_sim: " << options->count << " seed(s) from " << options->seed
             << " held: " << dones << " requests done, " << moves << " moved, " << calls

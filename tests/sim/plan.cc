@@ -34,6 +34,9 @@ Plan draw_plan(test::Random& random) {
   plan.meddling = random.chance(25);
   plan.odd_requests = random.chance(35);
   plan.changing_topology = random.chance(15);
+  plan.ambush = often(50, 40);
+  plan.damaged_disks = random.chance(8);
+  plan.delete_retention = Duration{random.chance(30) ? 5'000 : 40'000};
   const std::vector<Duration> verify_for{Duration{2'000}, Duration{5'000}, Duration{30'000}};
   plan.verify_for = random.pick(verify_for);
   const std::vector<Duration> checkpoints{Duration{500}, Duration{5'000}, Duration{60'000}};

@@ -39,6 +39,9 @@ struct Plan {
   bool meddling = false;  // tombstones and rubbish on the keys of finished requests
   bool odd_requests = false;
   bool changing_topology = false;
+  unsigned ambush = 0;  // percent: how often something happens just when an engine looks or moves
+  bool damaged_disks = false;
+  Duration delete_retention{40'000};
   Duration verify_for{30'000};
   Duration checkpoint_every{60'000};
   std::int64_t bulk_from = 20'000;

@@ -224,6 +224,7 @@ void Process::count_call() {
     second_ = second;
     calls_in_second_ = 0;
   }
+  busiest_second_ = std::max(busiest_second_, calls_in_second_ + 1);
   if (++calls_in_second_ > calls_in_second_max) {
     world_.clock.stop(name_ + ": more than " + std::to_string(calls_in_second_max) +
                       " calls of ports in one second");

@@ -110,6 +110,7 @@ class Process {
   // Counts a call of a port. Too many in one virtual second are a hot loop.
   void count_call();
   int calls() const { return calls_; }
+  int busiest_second() const { return busiest_second_; }
 
  private:
   struct Ticket;
@@ -142,6 +143,7 @@ class Process {
   Micros second_ = 0;
   int calls_in_second_ = 0;
   int calls_ = 0;
+  int busiest_second_ = 0;
 };
 
 }  // namespace flow::sim

@@ -121,6 +121,8 @@ void Actors::ask(const Request& request) {
   asked_.insert_or_assign(request.id, request);
   if (world_.plan.bad_records && random.chance(10)) {
     append(port::EncodedRecord{encode_key(key_of(request)), random.bytes(20)});
+  } else if (random.chance(20)) {
+    append(port::EncodedRecord{encode_key(key_of(request)), to_json(request)});
   } else {
     append(request);
   }

@@ -139,10 +139,11 @@ void World::on_ended(Process& process, const Result<void>& result) {
   restart_later(process);
 }
 
-void World::on_delivered(Process& /*process*/, std::int64_t /*read_up_to*/) {}
-
 void World::on_observed(Process& process, const port::Observation& seen) {
   checker.on_observed(process.number(), seen.at, process.log().read_up_to());
+  for (const auto& view : seen.groups) {
+    actors_->ambush(view.group);
+  }
 }
 
 void World::on_told(Process& process, port::Role role) { checker.on_told(process.number(), role); }
@@ -157,6 +158,9 @@ void World::on_commit_asked(Process& process, const port::Transaction& transacti
                             " record(s)" + (groups.empty() ? "" : ", moving" + groups));
   }
   checker.on_commit_asked(process.number(), transaction);
+  for (const auto& move : transaction.moves) {
+    actors_->ambush(move.group);
+  }
 }
 
 void World::end_sessions(int process) {
@@ -237,6 +241,7 @@ void World::become_quiet() {
   actors_->end();
   for (std::size_t machine = 0; machine < machines.size(); ++machine) {
     machines[machine].disk.is_full = false;
+    machines[machine].disk.is_damaged = false;
     if (machines[machine].process != nullptr) {
       machines[machine].process->recover();
     } else {
@@ -252,6 +257,7 @@ void World::await_the_end() {
     clock.run_until(clock.now() + 500 * ms);
     left = checker.unfinished();
   } while (!clock.is_stopped() && !left.empty() && clock.now() - began < liveness_max);
+  verdict_.finished_after = clock.now() - began;
   if (!left.empty()) {
     violate("120 s after the last fault: " + left.front());
   }
@@ -271,6 +277,7 @@ void World::check_idleness() {
   clock.run_until(clock.now() + idle_span);
   const int calls = total_calls() - before;
   const int most = idle_calls_max * static_cast<int>(machines.size());
+  verdict_.idle_calls = calls / static_cast<int>(machines.size());
   if (!clock.is_stopped() && calls > most) {
     violate("idle engines made " + std::to_string(calls) + " calls of ports in 10 s");
   }
@@ -289,7 +296,7 @@ void World::replay_into_an_empty_store() {
   for (const auto& process : processes_) {
     end_sessions(process->number());
   }
-  broker.topic().compact(broker.topic().end_position(), true, delete_retention);
+  broker.topic().compact(broker.topic().end_position(), true, plan.delete_retention);
   restarts_ = true;
   start_engine(0);
   clock.run_until(clock.now() + 12 * seconds);
@@ -314,15 +321,17 @@ Verdict World::run() {
   if (!clock.is_stopped()) {
     replay_into_an_empty_store();
   }
-  Verdict verdict;
-  verdict.violation = clock.is_stopped() ? clock.why() : std::string{};
-  say("world", verdict.violation.empty() ? "everything held" : "VIOLATED: " + verdict.violation);
-  verdict.trace = std::move(trace_);
-  verdict.dones = checker.dones();
-  verdict.moves = checker.moves();
-  verdict.lasted = clock.now();
-  verdict.calls = total_calls();
-  return verdict;
+  verdict_.violation = clock.is_stopped() ? clock.why() : std::string{};
+  say("world", verdict_.violation.empty() ? "everything held" : "VIOLATED: " + verdict_.violation);
+  verdict_.trace = std::move(trace_);
+  verdict_.dones = checker.dones();
+  verdict_.moves = checker.moves();
+  verdict_.lasted = clock.now();
+  verdict_.calls = total_calls();
+  for (const auto& process : processes_) {
+    verdict_.busiest_second = std::max(verdict_.busiest_second, process->busiest_second());
+  }
+  return verdict_;
 }
 
 Verdict run_seed(std::uint64_t seed, bool tracing) {

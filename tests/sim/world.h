@@ -32,6 +32,9 @@ struct Verdict {
   int moves = 0;
   Micros lasted = 0;
   int calls = 0;
+  Micros finished_after = 0;  // the last fault
+  int idle_calls = 0;         // in 10 s of one engine
+  int busiest_second = 0;     // calls in it
 };
 
 // Takes a seed; runs its world to the end. `tracing`: tell every step in the verdict's trace.
@@ -54,9 +57,6 @@ class World {
   World& operator=(const World&) = delete;
 
   Verdict run();
-
-  // The longest that the log keeps a tombstone.
-  static constexpr Duration delete_retention{40'000};
 
   Clockwork clock;
   Plan plan;
@@ -117,6 +117,7 @@ class World {
   Topology topology_;
   std::vector<std::unique_ptr<Process>> processes_;
   std::unique_ptr<Actors> actors_;
+  Verdict verdict_;
   bool quiet_ = false;
   bool restarts_ = true;
   int crashes_ = 0;
