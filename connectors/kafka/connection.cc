@@ -13,6 +13,7 @@ namespace flow::kafka {
 namespace {
 
 constexpr int error_level = 3;
+constexpr const char* interceptor_name = "flow-connection";
 
 std::string seconds(Duration duration) {
   if (duration.value() % 1000 == 0) {
@@ -52,6 +53,14 @@ std::string shortened(std::string_view text) {
   return words;
 }
 
+// Whether a connection failed while it was being secured or authenticated, and not by being dropped.
+bool turns_away(std::string_view text) {
+  const bool was_greeting = text.find("in state AUTH") != std::string_view::npos ||
+                            text.find("in state SSL_HANDSHAKE") != std::string_view::npos;
+  return was_greeting && text.find("Disconnected") == std::string_view::npos &&
+         text.find("timed out") == std::string_view::npos;
+}
+
 }  // namespace
 
 Deadline::Deadline(Duration from_now)
@@ -73,6 +82,8 @@ Result<std::shared_ptr<Connection>> Connection::open(rd_kafka_type_t type, const
   connection->brokers_ = bootstrap_servers(user);
   rd_kafka_conf_set_opaque(conf.get(), connection.get());
   rd_kafka_conf_set_log_cb(conf.get(), &Connection::on_log);
+  rd_kafka_conf_interceptor_add_on_new(conf.get(), interceptor_name, &Connection::on_new,
+                                       connection.get());
   if (prepare != nullptr) {
     prepare(conf.get(), prepare_with);
   }
@@ -90,6 +101,37 @@ Connection::~Connection() {
     // Whoever joined a group has left it before; nothing here may wait for a broker.
     rd_kafka_destroy_flags(handle_, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
   }
+}
+
+Result<void> Connection::reach(const std::string& what, const Deadline& deadline) const {
+  std::unique_lock lock{mutex_};
+  const auto until = SteadyClock::now() + std::chrono::milliseconds{deadline.left_ms()};
+  changed_.wait_until(lock, until, [this] { return was_reached_ || was_turned_away_; });
+  if (was_reached_) {
+    return boost::outcome_v2::success();
+  }
+  if (was_turned_away_) {
+    return error(Errc::unreachable, what + ": " + brokers_ + " turned us away: " + last_failure_);
+  }
+  lock.unlock();
+  return no_answer(what, deadline.asked());
+}
+
+rd_kafka_resp_err_t Connection::on_new(rd_kafka_t* client, const rd_kafka_conf_t*, void* self,
+                                       char*, std::size_t) {
+  return rd_kafka_interceptor_add_on_broker_state_change(client, interceptor_name,
+                                                         &Connection::on_broker_state, self);
+}
+
+rd_kafka_resp_err_t Connection::on_broker_state(rd_kafka_t*, std::int32_t, const char*,
+                                                const char*, int, const char* state, void* self) {
+  if (std::string_view{state} == "UP") {
+    auto& connection = *static_cast<Connection*>(self);
+    const std::lock_guard lock{connection.mutex_};
+    connection.was_reached_ = true;
+    connection.changed_.notify_all();
+  }
+  return RD_KAFKA_RESP_ERR_NO_ERROR;
 }
 
 Error Connection::no_answer(const std::string& what, Duration waited) const {
@@ -133,6 +175,10 @@ void Connection::remember(std::string_view facility, std::string_view text) {
   }
   const std::lock_guard lock{mutex_};
   last_failure_ = shortened(text);
+  if (turns_away(text)) {
+    was_turned_away_ = true;
+    changed_.notify_all();
+  }
 }
 
 EventHandle wait_for(rd_kafka_queue_t* queue, rd_kafka_event_type_t type,
@@ -143,6 +189,17 @@ EventHandle wait_for(rd_kafka_queue_t* queue, rd_kafka_event_type_t type,
       return event;
     }
   }
+}
+
+Deadline Rounds::next() {
+  const Deadline round{Duration{std::min(next_ms_, deadline_.left_ms())}};
+  next_ms_ *= 2;
+  return round;
+}
+
+bool Rounds::again(const Connection& connection) const {
+  connection.retire();
+  return !deadline_.has_passed();
 }
 
 bool Backoff::pause(const Deadline& deadline) {

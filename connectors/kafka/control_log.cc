@@ -18,6 +18,18 @@ const Duration read_max{1'000};
 
 }  // namespace
 
+std::shared_ptr<Connection> Shared::lookups() {
+  if (committed->is_retired()) {
+    auto next = Connection::open(RD_KAFKA_PRODUCER, config, client_id,
+                                 admin_settings("read_committed"));
+    if (next) {  // it was made from the same settings before
+      // Its threads end on the pool: the loop does not wait for them.
+      boost::asio::post(*pool, [old = std::exchange(committed, std::move(next.value()))] {});
+    }
+  }
+  return committed;
+}
+
 KafkaLog::KafkaLog(const boost::asio::any_io_executor& loop, std::shared_ptr<Shared> shared)
     : shared_{std::move(shared)},
       pump_{loop},
@@ -26,7 +38,7 @@ KafkaLog::KafkaLog(const boost::asio::any_io_executor& loop, std::shared_ptr<Sha
 }
 
 awaitable<Result<port::LogState>> KafkaLog::describe() {
-  auto work = [committed = shared_->committed, uncommitted = shared_->uncommitted,
+  auto work = [committed = shared_->lookups(), uncommitted = shared_->uncommitted,
                topic = shared_->topic] {
     return describe_log(*committed, *uncommitted, topic, Deadline{describe_max});
   };
@@ -85,7 +97,7 @@ awaitable<port::CommitOutcome> KafkaLog::commit(port::Transaction transaction) {
     outcome.error = error(Errc::retriable, "the producer has not been opened");
     co_return outcome;
   }
-  auto work = [producer = shared_->producer, lookups = shared_->committed,
+  auto work = [producer = shared_->producer, lookups = shared_->lookups(),
                transaction = std::move(transaction)] {
     return run_transaction(*producer, *lookups, transaction);
   };

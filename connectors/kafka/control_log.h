@@ -18,9 +18,12 @@ struct Shared {
   TopicName topic;
   std::string client_id;
   std::shared_ptr<BlockingPool> pool;
-  std::shared_ptr<Connection> committed;    // sees last stable offsets
+  std::shared_ptr<Connection> committed;    // sees last stable offsets; to be had from lookups()
   std::shared_ptr<Connection> uncommitted;  // sees high watermarks
   std::shared_ptr<Producer> producer;       // absent until it is opened, and while it is being opened
+
+  // The client for looking at groups and topics; another one when the last has been retired.
+  std::shared_ptr<Connection> lookups();
 };
 
 // The control topic: a reader that wakes the loop through a descriptor, and the transactional producer on

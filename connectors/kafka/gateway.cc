@@ -19,7 +19,7 @@ const Duration release_max{5'000};
 }  // namespace
 
 awaitable<Result<port::Observation>> KafkaGroups::observe(port::ObserveRequest request) {
-  auto work = [connection = shared_->committed, request = std::move(request)] {
+  auto work = [connection = shared_->lookups(), request = std::move(request)] {
     return look_at_groups(*connection, request, Deadline{observe_max});
   };
   co_return co_await run_blocking(*shared_->pool, std::move(work));
@@ -30,7 +30,7 @@ awaitable<Result<std::shared_ptr<port::Hold>>> KafkaGroups::hold(
   fail_point("held-before-join");
   auto work = [config = shared_->config,
                client_id = std::string{holder_client_id} + shared_->topic.value(),
-               lookups = shared_->committed, groups = std::move(groups), pool = shared_->pool] {
+               lookups = shared_->lookups(), groups = std::move(groups), pool = shared_->pool] {
     return GroupHold::join(config, client_id, *lookups, groups, pool, Deadline{hold_max});
   };
   auto held = co_await run_blocking(*shared_->pool, std::move(work));

@@ -35,6 +35,8 @@ class Look {
     if (request_.groups.empty()) {
       return port::Observation{wall_clock(), {}};
     }
+    BOOST_OUTCOME_TRY(connection_.reach(
+        "group '" + request_.groups.front().group.value() + "'", deadline_));
     BOOST_OUTCOME_TRY(look_at_topics());
     select_partitions();
     look_at_ends();
@@ -290,6 +292,7 @@ Result<port::Observation> look_at_groups(const Connection& connection,
 Result<std::vector<TopicSelection>> look_up_committed_topics(const Connection& connection,
                                                              const GroupId& group,
                                                              const Deadline& deadline) {
+  BOOST_OUTCOME_TRY(connection.reach("group '" + group.value() + "'", deadline));
   const auto answers = ask_offsets(connection, {{group, {}}}, false, deadline);
   if (answers.front().problem) {
     return *answers.front().problem;

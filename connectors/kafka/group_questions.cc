@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <set>
 
 #include "connectors/kafka/errors.h"
@@ -25,6 +26,10 @@ Error group_failure(const Connection& connection, rd_kafka_resp_err_t code, cons
       return error(Errc::refused,
                    at == std::string::npos ? name + ": " + why : name + " " + why.substr(at));
     }
+    case RD_KAFKA_RESP_ERR_NOT_COORDINATOR:
+    case RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE:
+      connection.retire();
+      return connection.explain(code, name);
     default:
       return connection.explain(code, name);
   }
@@ -141,33 +146,37 @@ std::vector<OffsetsSeen> ask_offsets(const Connection& connection,
                                      const std::vector<OffsetsQuestion>& questions,
                                      bool require_stable, const Deadline& deadline) {
   std::vector<OffsetsSeen> answers(questions.size());
-  std::vector<bool> answered(questions.size(), false);
+  std::vector<std::size_t> numbers(questions.size());  // librdkafka points at them
+  std::iota(numbers.begin(), numbers.end(), std::size_t{0});
+  std::set<std::size_t> open(numbers.begin(), numbers.end());
   const QueueHandle queue = connection.new_queue();
-  std::vector<std::size_t> numbers(questions.size());
-  for (std::size_t i = 0; i < questions.size(); ++i) {
-    numbers[i] = i;
-    const AdminOptions options =
-        admin_options(connection, RD_KAFKA_ADMIN_OP_LISTCONSUMERGROUPOFFSETS, deadline);
-    const ErrorHandle refused{
-        rd_kafka_AdminOptions_set_require_stable_offsets(options.get(), require_stable ? 1 : 0)};
-    rd_kafka_AdminOptions_set_opaque(options.get(), &numbers[i]);
-    ask_offsets_of(connection, questions[i], options, queue.get());
-  }
-  for (std::size_t left = questions.size(); left > 0; --left) {
-    const EventHandle event =
-        wait_for(queue.get(), RD_KAFKA_EVENT_LISTCONSUMERGROUPOFFSETS_RESULT, deadline);
-    if (event == nullptr) {
+  for (Rounds rounds{deadline}; !open.empty();) {
+    for (const auto number : open) {
+      const AdminOptions options =
+          admin_options(connection, RD_KAFKA_ADMIN_OP_LISTCONSUMERGROUPOFFSETS, deadline);
+      const ErrorHandle refused{rd_kafka_AdminOptions_set_require_stable_offsets(
+          options.get(), require_stable ? 1 : 0)};
+      rd_kafka_AdminOptions_set_opaque(options.get(), &numbers[number]);
+      ask_offsets_of(connection, questions[number], options, queue.get());
+    }
+    for (const Deadline round = rounds.next(); !open.empty();) {
+      const EventHandle event =
+          wait_for(queue.get(), RD_KAFKA_EVENT_LISTCONSUMERGROUPOFFSETS_RESULT, round);
+      if (event == nullptr) {
+        break;
+      }
+      const auto number = *static_cast<const std::size_t*>(rd_kafka_event_opaque(event.get()));
+      if (open.erase(number) == 1) {
+        read_offsets_event(connection, event.get(), questions[number].group, answers[number]);
+      }
+    }
+    if (!open.empty() && !rounds.again(connection)) {
       break;
     }
-    const auto number = *static_cast<const std::size_t*>(rd_kafka_event_opaque(event.get()));
-    answered[number] = true;
-    read_offsets_event(connection, event.get(), questions[number].group, answers[number]);
   }
-  for (std::size_t i = 0; i < questions.size(); ++i) {
-    if (!answered[i]) {
-      answers[i].problem = connection.no_answer(
-          "offsets of group '" + questions[i].group.value() + "'", deadline.asked());
-    }
+  for (const auto number : open) {
+    answers[number].problem = connection.no_answer(
+        "offsets of group '" + questions[number].group.value() + "'", deadline.asked());
   }
   return answers;
 }
@@ -175,7 +184,6 @@ std::vector<OffsetsSeen> ask_offsets(const Connection& connection,
 GroupsSeen ask_groups(const Connection& connection, const std::vector<GroupId>& groups,
                       const Deadline& deadline) {
   GroupsSeen seen;
-  const QueueHandle queue = connection.new_queue();
   const std::set<GroupId> distinct(groups.begin(), groups.end());  // the broker takes no group twice
   std::vector<const char*> names;
   names.reserve(distinct.size());
@@ -186,22 +194,31 @@ GroupsSeen ask_groups(const Connection& connection, const std::vector<GroupId>& 
       admin_options(connection, RD_KAFKA_ADMIN_OP_DESCRIBECONSUMERGROUPS, deadline);
   const AdminOptions list =
       admin_options(connection, RD_KAFKA_ADMIN_OP_LISTCONSUMERGROUPS, deadline);
-  rd_kafka_DescribeConsumerGroups(connection.handle(), names.data(), names.size(), describe.get(),
-                                  queue.get());
+  const QueueHandle queue = connection.new_queue();
   rd_kafka_ListConsumerGroups(connection.handle(), list.get(), queue.get());
   seen.listing_problem = connection.no_answer("listing groups", deadline.asked());
-  for (int left = 2; left > 0;) {
-    const EventHandle event{rd_kafka_queue_poll(queue.get(), deadline.left_ms())};
-    if (event == nullptr) {
-      break;
+  bool is_listed = false;
+  for (Rounds rounds{deadline}; seen.described.empty() || !is_listed;) {
+    if (seen.described.empty()) {
+      rd_kafka_DescribeConsumerGroups(connection.handle(), names.data(), names.size(),
+                                      describe.get(), queue.get());
     }
-    if (rd_kafka_event_type(event.get()) == RD_KAFKA_EVENT_LISTCONSUMERGROUPS_RESULT) {
-      seen.listing_problem.reset();
-      read_listing(connection, event.get(), seen);
-      --left;
-    } else if (rd_kafka_event_type(event.get()) == RD_KAFKA_EVENT_DESCRIBECONSUMERGROUPS_RESULT) {
-      read_descriptions(connection, event.get(), groups, seen);
-      --left;
+    for (const Deadline round = rounds.next(); seen.described.empty() || !is_listed;) {
+      const EventHandle event{rd_kafka_queue_poll(queue.get(), round.left_ms())};
+      if (event == nullptr) {
+        break;
+      }
+      const auto type = rd_kafka_event_type(event.get());
+      if (type == RD_KAFKA_EVENT_LISTCONSUMERGROUPS_RESULT) {
+        is_listed = true;
+        seen.listing_problem.reset();
+        read_listing(connection, event.get(), seen);
+      } else if (type == RD_KAFKA_EVENT_DESCRIBECONSUMERGROUPS_RESULT && seen.described.empty()) {
+        read_descriptions(connection, event.get(), groups, seen);
+      }
+    }
+    if ((seen.described.empty() || !is_listed) && !rounds.again(connection)) {
+      break;
     }
   }
   for (const auto& group : groups) {
@@ -249,16 +266,19 @@ std::vector<Member> members_of(const rd_kafka_ConsumerGroupDescription_t* group)
 
 Result<EventHandle> describe_group(const Connection& connection, const GroupId& group,
                                    const Deadline& deadline) {
+  BOOST_OUTCOME_TRY(connection.reach("group '" + group.value() + "'", deadline));
   const QueueHandle queue = connection.new_queue();
   std::array<const char*, 1> names{group.value().c_str()};
   const AdminOptions options =
       admin_options(connection, RD_KAFKA_ADMIN_OP_DESCRIBECONSUMERGROUPS, deadline);
-  rd_kafka_DescribeConsumerGroups(connection.handle(), names.data(), names.size(), options.get(),
-                                  queue.get());
-  EventHandle event =
-      wait_for(queue.get(), RD_KAFKA_EVENT_DESCRIBECONSUMERGROUPS_RESULT, deadline);
-  if (event == nullptr) {
-    return connection.no_answer("group '" + group.value() + "'", deadline.asked());
+  EventHandle event;
+  for (Rounds rounds{deadline}; event == nullptr;) {
+    rd_kafka_DescribeConsumerGroups(connection.handle(), names.data(), names.size(), options.get(),
+                                    queue.get());
+    event = wait_for(queue.get(), RD_KAFKA_EVENT_DESCRIBECONSUMERGROUPS_RESULT, rounds.next());
+    if (event == nullptr && !rounds.again(connection)) {
+      return connection.no_answer("group '" + group.value() + "'", deadline.asked());
+    }
   }
   if (const auto code = rd_kafka_event_error(event.get()); code != RD_KAFKA_RESP_ERR_NO_ERROR) {
     return group_failure(connection, code, rd_kafka_event_error_string(event.get()), group);

@@ -8,6 +8,8 @@
 namespace flow::kafka {
 namespace {
 
+constexpr int admin_timeout_max_ms = 3'600'000;
+
 std::string quoted(const TopicName& topic) { return "'" + topic.value() + "'"; }
 
 Error topic_failure(rd_kafka_resp_err_t code, const TopicName& topic, const std::string& right) {
@@ -27,6 +29,7 @@ Result<Metadata> ask_metadata(const Connection& connection, const TopicName& top
   if (handle == nullptr) {
     return topic_failure(rd_kafka_last_error(), topic, "Describe");
   }
+  BOOST_OUTCOME_TRY(connection.reach("topic " + quoted(topic), deadline));
   // Only ever one named topic: asked for "all that are known here", librdkafka 2.0.2 allows the broker to
   // create them, whatever allow.auto.create.topics says.
   const struct rd_kafka_metadata* found = nullptr;
@@ -151,6 +154,7 @@ Result<std::map<TopicPartition, std::int64_t>> look_up_ends(
 Result<std::map<std::string, std::string>> look_up_topic_settings(const Connection& connection,
                                                                   const TopicName& topic,
                                                                   const Deadline& deadline) {
+  BOOST_OUTCOME_TRY(connection.reach("settings of topic " + quoted(topic), deadline));
   const ConfigResource resource{
       rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic.value().c_str())};
   const AdminOptions options =
@@ -170,11 +174,13 @@ Result<std::map<std::string, std::string>> look_up_topic_settings(const Connecti
 
 AdminOptions admin_options(const Connection& connection, rd_kafka_admin_op_t operation,
                            const Deadline& deadline) {
+  const bool needs_coordinator = operation == RD_KAFKA_ADMIN_OP_DESCRIBECONSUMERGROUPS ||
+                                 operation == RD_KAFKA_ADMIN_OP_LISTCONSUMERGROUPOFFSETS;
+  const int timeout_ms = needs_coordinator ? admin_timeout_max_ms : std::max(1, deadline.left_ms());
   AdminOptions options{rd_kafka_AdminOptions_new(connection.handle(), operation)};
   std::array<char, 256> text{};
-  // Cannot fail: every operation that we use has this option, and the range is 0 to 3,600,000.
-  rd_kafka_AdminOptions_set_request_timeout(options.get(), std::max(1, deadline.left_ms()),
-                                            text.data(), text.size());
+  // Cannot fail: every operation that we use has this option, and the range is 0 to an hour.
+  rd_kafka_AdminOptions_set_request_timeout(options.get(), timeout_ms, text.data(), text.size());
   return options;
 }
 

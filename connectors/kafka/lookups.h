@@ -43,7 +43,8 @@ Result<std::map<std::string, std::string>> look_up_topic_settings(const Connecti
                                                                   const TopicName& topic,
                                                                   const Deadline& deadline);
 
-// Options for one administrative call, with what is left of the deadline as its time-out.
+// Options for one administrative call, with what is left of the deadline as its time-out; a call that needs a
+// group's coordinator gets the longest time-out there is instead (see Connection::retire).
 AdminOptions admin_options(const Connection& connection, rd_kafka_admin_op_t operation,
                            const Deadline& deadline);
 

@@ -153,6 +153,53 @@ TEST_CASE("a broker that answers an end no more leaves the outcome unknown, in t
   CHECK(scene.keys().empty());
 }
 
+TEST_CASE("a look whose coordinator does not answer ends in time, and later ones go on",
+          "[contract]") {
+  const auto [key, name] = GENERATE(table<std::int16_t, std::string>({
+      {world::find_coordinator, "FindCoordinator"},
+      {world::offset_fetch, "OffsetFetch"},
+      {world::describe_groups, "DescribeGroups"},
+  }));
+  const auto strike = GENERATE(world::Proxy::Strike::hold, world::Proxy::Strike::cut_before);
+  CAPTURE(name, static_cast<int>(strike));
+  const auto topic = world::fresh("topic");
+  world::create_topic(topic, partitions);
+  world::Proxy proxy;
+  ClientConfig config;
+  config.settings["bootstrap.servers"] = proxy.address();
+  config.settings["socket.timeout.ms"] = "3000";
+  auto admin = Admin::make(config, "test");
+  REQUIRE(admin);
+  proxy.arm(key, strike);
+  const auto began = std::chrono::steady_clock::now();
+  const auto first = admin.value()->observe(look_at("group", topic), Duration{1'500});
+  CHECK(std::chrono::steady_clock::now() - began < std::chrono::milliseconds{2'500});
+  CHECK(proxy.has_struck());
+  if (first && strike == world::Proxy::Strike::hold) {
+    CHECK(first.value().groups[0].problem);
+  }
+  // A client that is not replaced has to come through it as well: what hangs in it is let go by then.
+  const auto later = admin.value()->observe(look_at(world::fresh("group"), topic), Duration{10'000});
+  REQUIRE(later);
+  CHECK_FALSE(later.value().groups[0].problem);
+  CHECK(admin.value()->observe(look_at("group", topic), Duration{10'000}));
+}
+
+TEST_CASE("an engine replaces a client in which a lookup hangs", "[contract]") {
+  const auto topic = world::fresh("topic");
+  world::create_topic(topic, partitions);
+  Scene scene;
+  scene.proxy.arm(world::find_coordinator, world::Proxy::Strike::hold);
+  const auto group = world::fresh("group");
+  const auto first = scene.engine->await((*scene.engine)->groups().observe(look_at(group, topic)));
+  CHECK(scene.proxy.has_struck());
+  CHECK((!first || first.value().groups[0].problem));
+  const auto began = std::chrono::steady_clock::now();
+  const auto second = scene.engine->await((*scene.engine)->groups().observe(look_at(group, topic)));
+  CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds{1});
+  CHECK_FALSE(value_of(second).groups[0].problem);
+}
+
 TEST_CASE("a foreign commit right after the offsets were sent is not overwritten", "[contract]") {
   Scene scene;
   world::on_fail_point([&](std::string_view point) {

@@ -66,8 +66,11 @@ class Proxy {
   std::thread thread_;
 };
 
-// Kafka's API keys of transactional requests.
+// Kafka's API keys.
 inline constexpr std::int16_t produce = 0;
+inline constexpr std::int16_t offset_fetch = 9;
+inline constexpr std::int16_t find_coordinator = 10;
+inline constexpr std::int16_t describe_groups = 15;
 inline constexpr std::int16_t add_partitions_to_txn = 24;
 inline constexpr std::int16_t add_offsets_to_txn = 25;
 inline constexpr std::int16_t end_txn = 26;
