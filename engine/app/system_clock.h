@@ -4,8 +4,8 @@
 
 namespace flow::app {
 
-// The machine's clocks: wall time for what is recorded, steady time for what is waited for, so that a jump
-// of the wall clock makes nobody wait longer.
+// The machine's clocks: wall time for what is recorded, steady time for what is waited for, so that
+// a jump of the wall clock makes nobody wait longer.
 class SystemClock : public port::Clock {
  public:
   Instant now() const override;
