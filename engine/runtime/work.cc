@@ -78,6 +78,9 @@ void WorkBook::update(const store::RequestFacts& facts, const port::Topology& to
   work.next_at = Instant{0};
   work.asked_at = store::asked_at(facts).value_or(Instant{0});
   work.groups = decide::groups_of(facts, topology);
+  if (!open) {
+    work.joining = false;  // whoever carried it out, the held lane has nothing left to do
+  }
   if (unverified) {
     unverified_.insert(facts.id);
   }
