@@ -46,7 +46,8 @@ void fail_point(std::string_view name) {
   if (armed.action == "kill") {
     ::kill(::getpid(), SIGKILL);
   } else if (armed.action == "stop") {
-    ::kill(::getpid(), SIGSTOP);
+    // To this thread: a SIGSTOP to the process may be taken by another one, while this one runs on.
+    ::raise(SIGSTOP);
   } else if (armed.action.starts_with("sleep:")) {
     ::poll(nullptr, 0, std::atoi(armed.action.c_str() + 6));
   }

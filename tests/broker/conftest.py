@@ -25,6 +25,23 @@ def pytest_report_header(config) -> str:
     return f"FLOW_TEST_SEED={SEED} FLOW_TEST_SCALE={SCALE}"
 
 
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    """A failed test shows what its engines said and what stands on its control topic."""
+    report = (yield).get_result()
+    if call.when != "call" or not report.failed:
+        return
+    for number, engine in enumerate(getattr(item, "engines", []), 1):
+        report.sections.append((f"engine {number}", engine.whole_log()[-20000:]))
+    control = item.funcargs.get("control")
+    if control is not None:
+        try:
+            told = [f"{fact.record.offset} {fact.record.key.decode(errors='replace')}" for fact in control.facts()]
+            report.sections.append(("control topic", "\n".join(told[-100:])))
+        except Exception as unreadable:  # noqa: BLE001 - the test's own failure is what counts
+            report.sections.append(("control topic", str(unreadable)))
+
+
 @pytest.fixture(scope="session")
 def broker(tmp_path_factory):
     one = Broker(tmp_path_factory.mktemp("broker"), QUICK).start()
@@ -90,9 +107,10 @@ def flow(broker, fresh, tmp_path) -> Flow:
 
 
 @pytest.fixture
-def new_engine(flow, tmp_path):
+def new_engine(request, flow, tmp_path):
     """new_engine() is an engine with an empty store of its own, not started yet; all of them end with the test."""
     made: list[Engine] = []
+    request.node.engines = made
 
     def make(fail_point: str = "", arguments: tuple[str, ...] = ()) -> Engine:
         made.append(Engine(flow, tmp_path / f"store-{len(made) + 1}", fail_point, arguments))

@@ -136,11 +136,16 @@ def test_who_joins_before_the_offsets_is_never_reset(point, join, world, broker,
 @pytest.mark.parametrize("join", JOINERS)
 def test_who_joins_a_held_group_waits_and_starts_from_the_after(join, world, broker, flow, control, orders, new_engine):
     group = orders.group()
-    engine = new_engine("after-offsets=sleep:1500").start()
+    engine = new_engine("after-offsets=stop").start()
     engine.wait_leading()
     request = ask(flow, [group], orders.topic, "--hold")
-    wait_until(lambda: world.state(group) in ("Stable", "CompletingRebalance"), 10, "the engine holds the group")
+    engine.wait_frozen()
+    assert len(world.describe(group)["members"]) == 1
     with join(world, broker, group, orders.topic) as consumer:
+        wait_until(lambda: world.state(group) != "Stable" or len(world.describe(group)["members"]) == 2, 10,
+                   lambda: f"the joiner knocks: {world.describe(group)}")
+        assert consumer.first() == {}
+        engine.thaw()
         assert wait_done(control, request) == "completed"
         wait_until(lambda: len(consumer.first()) == 3, 20, "the joiner reads")
         assert consumer.first() == orders.at(0)

@@ -125,7 +125,7 @@ class Engine:
             return log.read().decode(errors="replace")
 
     def whole_log(self) -> str:
-        return self._log.read_text(errors="replace")
+        return self._log.read_text(errors="replace") if self._log.exists() else ""
 
     def _said(self, pattern: re.Pattern) -> bool:
         if pattern.search(self.log()):
@@ -144,6 +144,16 @@ class Engine:
     def wait_said(self, text: str, timeout_s: float = READY_TIMEOUT_S) -> None:
         wait_until(lambda: self._said(re.compile(re.escape(text))), timeout_s,
                    lambda: f"the engine says {text!r}:\n{self.log()}")
+
+    def role(self) -> str:
+        """What it last said of itself: "leads", "follows" or "" before it is ready."""
+        said = [(match.start(), role) for role, pattern in (("leads", LEADS), ("follows", FOLLOWS))
+                for match in pattern.finditer(self.log())]
+        return max(said)[1] if said else ""
+
+    def leader_number(self) -> int:
+        """Of the term that it last began."""
+        return int(re.findall(r"leader_number=(\d+)", self.log())[-1])
 
     def is_running(self) -> bool:
         return self._process is not None and self._process.poll() is None
