@@ -11,7 +11,9 @@ using boost::asio::awaitable;
 awaitable<port::CommitOutcome> transact(Context& context, Term term,
                                         port::Transaction transaction) {
   const auto lock = co_await context.producer.lock();
-  if (!context.term || context.term->number != term.number || context.settle_wanted) {
+  // While it stops nothing is applied any more, so nothing is begun either.
+  if (context.stopping || !context.term || context.term->number != term.number ||
+      context.settle_wanted) {
     port::CommitOutcome ended;
     ended.error = error(Errc::fenced, "this engine's term has ended");
     co_return ended;
