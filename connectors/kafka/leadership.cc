@@ -43,31 +43,32 @@ void GroupLeadership::ensure_joined() {
   }
 }
 
-void GroupLeadership::take_changes() {
-  while (membership_ != nullptr) {
-    const auto change = membership_->next();
-    if (!change) {
-      return;
-    }
-    if (const auto* const assigned = std::get_if<GroupMembership::Assigned>(&*change)) {
-      const TopicPartition throne{shared_->topic, 0};
-      const auto& mine = assigned->partitions;
-      role_ = std::find(mine.begin(), mine.end(), throne) == mine.end() ? port::Role::follower
-                                                                        : port::Role::leader;
-      membership_->accept();
-    } else if (const auto* const wrong = std::get_if<Error>(&*change)) {
-      log_line(warning_level, client_id_, wrong->detail);
-    } else {
-      role_ = port::Role::follower;
-      membership_->give_up();
-    }
+// One at a time: a leader that was deposed and made leader again has to hear of both.
+bool GroupLeadership::take_change() {
+  const auto change = membership_ == nullptr ? std::nullopt : membership_->next();
+  if (!change) {
+    return false;
   }
+  if (const auto* const assigned = std::get_if<GroupMembership::Assigned>(&*change)) {
+    const TopicPartition throne{shared_->topic, 0};
+    const auto& mine = assigned->partitions;
+    role_ = std::find(mine.begin(), mine.end(), throne) == mine.end() ? port::Role::follower
+                                                                      : port::Role::leader;
+    membership_->accept();
+  } else if (const auto* const wrong = std::get_if<Error>(&*change)) {
+    log_line(warning_level, client_id_, wrong->detail);
+  } else {
+    role_ = port::Role::follower;
+    membership_->give_up();
+  }
+  return true;
 }
 
 awaitable<port::Role> GroupLeadership::changed_from(port::Role current) {
   for (;;) {
     ensure_joined();
-    take_changes();
+    while (role_ == current && take_change()) {
+    }
     if (role_ != current) {
       co_return role_;
     }

@@ -23,7 +23,7 @@ class GroupLeadership final : public port::Leadership {
 
  private:
   void ensure_joined();
-  void take_changes();
+  bool take_change();
 
   std::shared_ptr<Shared> shared_;
   std::string client_id_;
