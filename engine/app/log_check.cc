@@ -6,8 +6,9 @@ namespace flow::app {
 namespace {
 
 std::string alter(const TopicName& topic, const std::string& setting) {
-  return "kafka-configs.sh --alter --entity-type topics --entity-name " + topic.value() +
-         " --add-config " + setting;
+  return "kafka-configs.sh --bootstrap-server HOST:PORT --alter --entity-type topics "
+         "--entity-name " +
+         topic.value() + " --add-config " + setting;
 }
 
 }  // namespace

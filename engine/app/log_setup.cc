@@ -9,6 +9,8 @@
 #include <boost/json.hpp>
 #include <chrono>
 
+#include "engine/app/cli/text.h"
+
 namespace flow::app {
 namespace {
 
@@ -21,7 +23,7 @@ class JsonFormatter : public spdlog::formatter {
     line["time"] = std::string_view{stamp_.data(), stamp_.size()};
     line["level"] = std::string_view{spdlog::level::to_string_view(message.level).data(),
                                      spdlog::level::to_string_view(message.level).size()};
-    line["message"] = std::string_view{message.payload.data(), message.payload.size()};
+    line["message"] = valid_utf8({message.payload.data(), message.payload.size()});
     stamp_.clear();
     const std::string text = boost::json::serialize(line) + "\n";
     out.append(text.data(), text.data() + text.size());
@@ -36,6 +38,19 @@ class JsonFormatter : public spdlog::formatter {
   spdlog::memory_buf_t stamp_;
 };
 
+// The message on one line, whatever a broker or a record made of it.
+class OneLine : public spdlog::custom_flag_formatter {
+ public:
+  void format(const spdlog::details::log_msg& message, const std::tm&,
+              spdlog::memory_buf_t& out) override {
+    const std::string text = printable({message.payload.data(), message.payload.size()});
+    out.append(text.data(), text.data() + text.size());
+  }
+  std::unique_ptr<spdlog::custom_flag_formatter> clone() const override {
+    return std::make_unique<OneLine>();
+  }
+};
+
 }  // namespace
 
 std::shared_ptr<spdlog::logger> make_logger(const LogOptions& options) {
@@ -44,8 +59,9 @@ std::shared_ptr<spdlog::logger> make_logger(const LogOptions& options) {
   if (options.format == "json") {
     logger->set_formatter(std::make_unique<JsonFormatter>());
   } else {
-    logger->set_formatter(std::make_unique<spdlog::pattern_formatter>(
-        "%Y-%m-%dT%H:%M:%S.%eZ %l %v", spdlog::pattern_time_type::utc));
+    auto text = std::make_unique<spdlog::pattern_formatter>(spdlog::pattern_time_type::utc);
+    text->add_flag<OneLine>('*').set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l %*");
+    logger->set_formatter(std::move(text));
   }
   logger->set_level(spdlog::level::from_str(options.level));
   logger->flush_on(spdlog::level::trace);

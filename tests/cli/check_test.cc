@@ -68,12 +68,14 @@ TEST_CASE("a control topic as it must be, and what is wrong with others") {
       {state_of(1, 1, 1, "compact,delete", 1, false),
        "control topic 'flow-control': cleanup.policy is 'compact,delete', wanted is 'compact'; "
        "mend it "
-       "with: kafka-configs.sh --alter --entity-type topics --entity-name flow-control "
+       "with: kafka-configs.sh --bootstrap-server HOST:PORT --alter --entity-type topics "
+       "--entity-name flow-control "
        "--add-config "
        "cleanup.policy=compact",
        "control topic 'flow-control': cleanup.policy is 'compact,delete', wanted is 'compact'; "
        "mend it "
-       "with: kafka-configs.sh --alter --entity-type topics --entity-name flow-control "
+       "with: kafka-configs.sh --bootstrap-server HOST:PORT --alter --entity-type topics "
+       "--entity-name flow-control "
        "--add-config "
        "cleanup.policy=compact"},
       {state_of(1, 1, 3, "compact", 1, false),
@@ -83,13 +85,15 @@ TEST_CASE("a control topic as it must be, and what is wrong with others") {
        ""},
       {state_of(1, 3, 3, "compact", 1, false),
        "control topic 'flow-control': min.insync.replicas is 1, wanted is 2; mend it with: "
-       "kafka-configs.sh --alter --entity-type topics --entity-name flow-control --add-config "
+       "kafka-configs.sh --bootstrap-server HOST:PORT --alter --entity-type topics --entity-name "
+       "flow-control --add-config "
        "min.insync.replicas=2, or go on with --allow-unsafe",
        ""},
       {state_of(1, 1, 1, "compact", 1, true),
        "control topic 'flow-control': unclean.leader.election.enable is true, wanted is false; "
        "mend it "
-       "with: kafka-configs.sh --alter --entity-type topics --entity-name flow-control "
+       "with: kafka-configs.sh --bootstrap-server HOST:PORT --alter --entity-type topics "
+       "--entity-name flow-control "
        "--add-config "
        "unclean.leader.election.enable=false, or go on with --allow-unsafe",
        ""},

@@ -2,12 +2,17 @@
 #include <cstring>
 #include <filesystem>
 
+#include <poll.h>
 #include <unistd.h>
+
+#include <algorithm>
 
 #include "connectors/topology/file.h"
 #include "engine/app/cli/commands.h"
+#include "engine/app/cli/interrupt.h"
 #include "engine/app/duration.h"
 #include "engine/app/log_check.h"
+#include "engine/app/log_setup.h"
 #include "engine/app/serve.h"
 
 namespace flow::app {
@@ -45,6 +50,28 @@ Result<void> prepare_store(const std::string& folder) {
   return boost::outcome_v2::success();
 }
 
+// A broker that is away is waited for: an engine that is started beside its broker must not need
+// luck. Errc::cancelled: somebody stopped it meanwhile.
+Result<port::LogState> described_patiently(Session& session, const LogOptions& log_options) {
+  const Duration look_deadline{3'000};
+  const Interrupts interrupts;
+  const auto logger = make_logger(log_options);
+  std::string said;
+  for (int pause_ms = 100;; pause_ms = std::min(2 * pause_ms, 2'000)) {
+    auto state = session.log(look_deadline);
+    if (state) return state;
+    const auto& problem = state.error();
+    if (problem.errc != Errc::unreachable && problem.errc != Errc::retriable) return state;
+    if (problem.detail != said) logger->warn("waiting for the broker: {}", problem.detail);
+    said = problem.detail;
+    if (!interrupts.came()) ::poll(nullptr, 0, pause_ms);
+    if (interrupts.came()) {
+      logger->info("stopped");
+      return error(Errc::cancelled, "stopped while it waited for the broker");
+    }
+  }
+}
+
 // What only Kafka can tell is asked over a connection that is closed before the engine makes its
 // own.
 Result<ServeOptions> checked_options(const EngineWords& words, const Invocation& invocation) {
@@ -60,19 +87,17 @@ Result<ServeOptions> checked_options(const EngineWords& words, const Invocation&
   if (!options.topology.empty()) {
     BOOST_OUTCOME_TRY(topology::load_topology(options.topology));
   }
-  // A broker that is away is waited for by the engine; what is wrong with the topic is told now.
-  const auto log = session.log();
-  if (!log && log.error().errc == Errc::refused) return log.error();
-  if (log) {
-    auto refusal = refusal_of(session.topic(), log.value(), options.allow_unsafe);
-    if (!refusal.empty()) return error(Errc::refused, std::move(refusal));
-  }
+  BOOST_OUTCOME_TRY(const auto log, described_patiently(session, options.log));
+  auto refusal = refusal_of(session.topic(), log, options.allow_unsafe);
+  if (!refusal.empty()) return error(Errc::refused, std::move(refusal));
   return options;
 }
 
 Result<Exit> run(const EngineWords& words, const Invocation& invocation) {
-  BOOST_OUTCOME_TRY(const auto options, checked_options(words, invocation));
-  return static_cast<Exit>(run_engine(options));
+  const auto options = checked_options(words, invocation);
+  if (options) return static_cast<Exit>(run_engine(options.value()));
+  if (options.error().errc == Errc::cancelled) return Exit::ok;
+  return options.error();
 }
 
 CLI::Validator one_of(std::vector<std::string> known) {

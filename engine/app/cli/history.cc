@@ -204,6 +204,7 @@ Result<Exit> run_history(const HistoryWords& words, const Invocation& invocation
   BOOST_OUTCOME_TRY(const auto since, since_of(words.since, terminal));
   BOOST_OUTCOME_TRY(auto session, Session::open(invocation));
   BOOST_OUTCOME_TRY(const auto state, session.log());
+  say_what_is_wrong(session.topic(), state, terminal);
   BOOST_OUTCOME_TRY(const auto log, session.read_log(state.start));
   say_what_is_bad(log, session.topic(), terminal);
   if (const auto id = parse_request_id(words.what)) {

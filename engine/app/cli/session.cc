@@ -56,8 +56,8 @@ Result<Session> Session::open(const Invocation& invocation, Closing closing) {
   return Session{std::move(settings), held(std::move(admin), closing), closing};
 }
 
-Result<port::LogState> Session::log() {
-  auto state = admin_->describe_log(topic(), kafka::default_deadline);
+Result<port::LogState> Session::log(Duration deadline) {
+  auto state = admin_->describe_log(topic(), deadline);
   if (!state) return with_way_out(state.error(), topic());
   return state;
 }
@@ -110,6 +110,13 @@ Error with_way_out(Error problem, const TopicName& control_topic) {
                      "'; make it with: flow topic create --control-topic " + control_topic.value();
   }
   return problem;
+}
+
+void say_what_is_wrong(const TopicName& topic, const port::LogState& state, Terminal& terminal) {
+  constexpr bool allow_unsafe = true;
+  if (const auto refusal = refusal_of(topic, state, allow_unsafe); !refusal.empty()) {
+    terminal.note(refusal);
+  }
 }
 
 std::string no_engine_text(const TopicName& control_topic) {

@@ -41,7 +41,7 @@ class Session {
   kafka::Admin& admin() { return *admin_; }
 
   // The control topic as it is, whatever it is.
-  Result<port::LogState> log();
+  Result<port::LogState> log(Duration deadline = kafka::default_deadline);
 
   // The control topic, refused where it must not be written: Errc::refused with what is wrong.
   Result<port::LogState> checked_log();
@@ -66,6 +66,9 @@ class Session {
 
 // The error, with how to mend it where the control topic is missing.
 Error with_way_out(Error problem, const TopicName& control_topic);
+
+// Says on stderr why no engine works with this control topic, where that is so.
+void say_what_is_wrong(const TopicName& topic, const port::LogState& state, Terminal& terminal);
 
 // What is said when no engine is there for a request.
 std::string no_engine_text(const TopicName& control_topic);

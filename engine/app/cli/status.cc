@@ -44,6 +44,7 @@ class StatusCommand {
     session_ = std::move(session);
     BOOST_OUTCOME_TRY(add_topology_groups());
     BOOST_OUTCOME_TRY(const auto state, session_->log());
+    say_what_is_wrong(session_->topic(), state, terminal_);
     auto asking = std::async(std::launch::async, [this] {
       return session_->admin().engine_group(session_->topic(), kafka::default_deadline);
     });
