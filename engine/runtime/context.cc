@@ -9,6 +9,7 @@ namespace flow::engine {
 using boost::asio::awaitable;
 
 awaitable<port::CommitOutcome> transact(Context& context, Term term,
+                                        std::vector<Standpoint> decided,
                                         port::Transaction transaction) {
   const auto lock = co_await context.producer.lock();
   // While it stops nothing is applied any more, so nothing is begun either.
@@ -17,6 +18,14 @@ awaitable<port::CommitOutcome> transact(Context& context, Term term,
     port::CommitOutcome ended;
     ended.error = error(Errc::fenced, "this engine's term has ended");
     co_return ended;
+  }
+  for (const auto& one : decided) {
+    if (!context.book.stands(one)) {
+      port::CommitOutcome changed;
+      changed.error = error(Errc::retriable,
+                            "request " + one.id.value() + " changed before the transaction began");
+      co_return changed;
+    }
   }
   auto outcome = co_await context.ports.log.commit(std::move(transaction));
   if (outcome.producer_spent) {

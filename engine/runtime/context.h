@@ -98,9 +98,11 @@ struct Context {
   }
 };
 
-// Commits `transaction` in `term`, or says aborted because the term has ended. Remembers a spent
-// producer.
+// Commits `transaction` in `term`, or says aborted because the term has ended, or because one of
+// `decided` stands no more by the time the transaction can begin: a cancel that was applied while
+// another transaction was in hand counts. Remembers a spent producer.
 boost::asio::awaitable<port::CommitOutcome> transact(Context& context, Term term,
+                                                     std::vector<Standpoint> decided,
                                                      port::Transaction transaction);
 
 // Sleeps until `at`, or until `signal` is notified.

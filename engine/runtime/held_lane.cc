@@ -44,6 +44,8 @@ awaitable<void> HeldLane::while_held(Term term, RequestId id, std::shared_ptr<po
     co_return;
   }
   context_.book.resolve_again(context_.ports.topology.current());
+  std::vector<Standpoint> from;
+  from.push_back(context_.book.standpoint(*work));
   auto effect = decide_work(context_, term, *work, &seen.value(), true);
   auto* move = std::get_if<decide::Move>(&effect);
   if (move == nullptr) {
@@ -53,7 +55,7 @@ awaitable<void> HeldLane::while_held(Term term, RequestId id, std::shared_ptr<po
   transaction.records = encode_all(move->records);
   transaction.moves = std::move(move->moves);
   transaction.hold = std::move(hold);
-  const auto outcome = co_await transact(context_, term, std::move(transaction));
+  const auto outcome = co_await transact(context_, term, std::move(from), std::move(transaction));
   settle_works(context_, {id}, outcome);
   if (outcome.status == port::CommitStatus::committed) {
     context_.log->info("moved id={} held=true", id.value());

@@ -20,9 +20,17 @@ constexpr std::size_t looks_together_max = 16;
 std::vector<RequestId> ids_of(const auto& decided) {
   std::vector<RequestId> ids;
   for (const auto& one : decided) {
-    ids.push_back(one.id);
+    ids.push_back(one.from.id);
   }
   return ids;
+}
+
+std::vector<Standpoint> standpoints_of(const auto& decided) {
+  std::vector<Standpoint> from;
+  for (const auto& one : decided) {
+    from.push_back(one.from);
+  }
+  return from;
 }
 
 const std::vector<Record>& records_of(const decide::Effect& effect) {
@@ -122,7 +130,8 @@ awaitable<void> Reconciler::write_all(Term term, std::vector<Decided> writes) {
     auto encoded = encode_all(records_of(one.effect));
     std::move(encoded.begin(), encoded.end(), std::back_inserter(transaction.records));
   }
-  auto outcome = co_await transact(context_, term, std::move(transaction));
+  auto from = standpoints_of(writes);
+  auto outcome = co_await transact(context_, term, std::move(from), std::move(transaction));
   settle_works(context_, ids_of(writes), outcome);
 }
 
@@ -135,17 +144,18 @@ awaitable<bool> Reconciler::carry_out(Term term, std::vector<Decided> some) {
     std::move(encoded.begin(), encoded.end(), std::back_inserter(transaction.records));
     transaction.moves.insert(transaction.moves.end(), move.moves.begin(), move.moves.end());
   }
-  auto outcome = co_await transact(context_, term, std::move(transaction));
+  auto from = standpoints_of(some);
+  auto outcome = co_await transact(context_, term, std::move(from), std::move(transaction));
   const bool settled =
       outcome.status != port::CommitStatus::aborted || outcome.refusals.empty() || some.size() == 1;
   settle_works(context_, ids_of(some), outcome);
   for (const auto& one : some) {
     if (outcome.status == port::CommitStatus::committed) {
-      context_.log->info("moved id={} requests_together={}", one.id.value(), some.size());
+      context_.log->info("moved id={} requests_together={}", one.from.id.value(), some.size());
     }
   }
   for (const auto& refusal : outcome.refusals) {
-    context_.log->info("refused by the broker id={} group={}: {}", some.front().id.value(),
+    context_.log->info("refused by the broker id={} group={}: {}", some.front().from.id.value(),
                        refusal.group.value(), refusal.detail);
   }
   co_return settled;
@@ -188,17 +198,18 @@ awaitable<std::vector<Reconciler::Decided>> Reconciler::look(Term term,
   const Instant now = context_.ports.clock.now();
   context_.book.resolve_again(context_.ports.topology.current());
   for (auto& one : wanted) {
-    Work* work = context_.book.find(one.id);
+    Work* work = context_.book.find(one.from.id);
     if (work == nullptr || work->in_hand || !context_.term ||
         context_.term->number != term.number) {
       continue;
     }
     if (!seen) {
       work->next_at = now + decide::backoff(work->failures++);
-      context_.log->warn("cannot look id={}: {}", one.id.value(), seen.error().detail);
+      context_.log->warn("cannot look id={}: {}", one.from.id.value(), seen.error().detail);
       continue;
     }
-    decided.push_back({one.id, decide_work(context_, term, *work, &seen.value(), false)});
+    Standpoint from = context_.book.standpoint(*work);
+    decided.push_back({std::move(from), decide_work(context_, term, *work, &seen.value(), false)});
   }
   co_return decided;
 }
@@ -208,7 +219,7 @@ awaitable<void> Reconciler::round(Term term) {
   std::vector<Decided> writes;
   std::vector<Decided> moves;
   const auto sort = [&](Decided one) {
-    Work* work = context_.book.find(one.id);
+    Work* work = context_.book.find(one.from.id);
     if (auto* rest = std::get_if<decide::Rest>(&one.effect)) {
       work->next_at = rest->until.value_or(Instant{std::numeric_limits<std::int64_t>::max()});
     } else if (std::holds_alternative<decide::Look>(one.effect)) {
@@ -225,7 +236,8 @@ awaitable<void> Reconciler::round(Term term) {
   };
   context_.book.resolve_again(context_.ports.topology.current());
   for (const auto& id : context_.book.due_open(context_.ports.clock.now(), looks_together_max)) {
-    sort({id, decide_work(context_, term, *context_.book.find(id), nullptr, false)});
+    Work& work = *context_.book.find(id);
+    sort({context_.book.standpoint(work), decide_work(context_, term, work, nullptr, false)});
   }
   auto looked = co_await look(term, std::exchange(wanted, {}));
   for (auto& one : looked) {

@@ -18,7 +18,7 @@ class Reconciler {
 
  private:
   struct Decided {
-    RequestId id;
+    Standpoint from;
     decide::Effect effect;
   };
 

@@ -55,7 +55,8 @@ awaitable<void> Verifier::write(Term term, std::vector<RequestId> ids,
   port::Transaction transaction;
   transaction.records = encode_all(records);
   fail_point("before-verified");
-  const auto outcome = co_await transact(context_, term, std::move(transaction));
+  std::vector<Standpoint> from;  // what was seen stays true whatever is asked meanwhile
+  const auto outcome = co_await transact(context_, term, std::move(from), std::move(transaction));
   fail_point("after-verified");
   settle_works(context_, ids, outcome);
 }

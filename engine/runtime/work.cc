@@ -75,6 +75,7 @@ void WorkBook::update(const store::RequestFacts& facts, const port::Topology& to
   }
   Work& work = works_[facts.id];
   work.facts = facts;
+  work.revision = ++revisions_;
   work.next_at = Instant{0};
   work.asked_at = store::asked_at(facts).value_or(Instant{0});
   work.groups = decide::groups_of(facts, topology);
@@ -119,6 +120,16 @@ void WorkBook::wake_all() {
 Work* WorkBook::find(const RequestId& id) {
   const auto found = works_.find(id);
   return found == works_.end() ? nullptr : &found->second;
+}
+
+Standpoint WorkBook::standpoint(const Work& work) const {
+  return {work.facts.id, work.revision, ahead_of(work.facts.id)};
+}
+
+bool WorkBook::stands(const Standpoint& standpoint) const {
+  const auto found = works_.find(standpoint.id);
+  return found != works_.end() && found->second.revision == standpoint.revision &&
+         ahead_of(standpoint.id) == standpoint.behind;
 }
 
 std::optional<RequestId> WorkBook::ahead_of(const RequestId& id) const {

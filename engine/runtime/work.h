@@ -17,6 +17,7 @@ namespace flow::engine {
 // a new leader number, begin from the facts.
 struct Work {
   store::RequestFacts facts;
+  std::uint64_t revision = 0;  // another one whenever the facts are applied anew
   std::vector<GroupId> groups;
   Instant asked_at;
   Instant next_at;  // not to be decided before
@@ -29,6 +30,13 @@ struct Work {
   std::optional<Instant> last_look;  // verification
 
   bool is_free(Instant now) const { return !in_hand && !joining && next_at <= now; }
+};
+
+// What a request was decided from: which facts, and behind whom.
+struct Standpoint {
+  RequestId id;
+  std::uint64_t revision = 0;
+  std::optional<RequestId> behind;
 };
 
 // All of them, and the order among those that share a group: (asked at, id).
@@ -52,6 +60,11 @@ class WorkBook {
   void wake_all();
 
   Work* find(const RequestId& id);
+  // What is decided of `work` now is decided from this.
+  Standpoint standpoint(const Work& work) const;
+  // Whether it would still be decided from that.
+  bool stands(const Standpoint& standpoint) const;
+
   // The first open request before `id` that shares a group with it.
   std::optional<RequestId> ahead_of(const RequestId& id) const;
   // Groups of a closed request that a later one has moved.
@@ -76,6 +89,7 @@ class WorkBook {
   void enter_queues(const Work& work);
 
   std::map<RequestId, Work> works_;
+  std::uint64_t revisions_ = 0;
   std::set<Place> open_;
   std::set<RequestId> unverified_;
   std::set<RequestId> unresolved_;  // open, and the topology tells their groups
