@@ -32,6 +32,9 @@ struct StatusWords {
   std::string namespace_name;
 };
 
+// Nothing: they may not be seen.
+using Engines = std::optional<kafka::EngineGroup>;
+
 using Groups = std::map<GroupId, std::vector<TopicSelection>>;
 
 class StatusCommand {
@@ -51,14 +54,14 @@ class StatusCommand {
     BOOST_OUTCOME_TRY(const auto log, session_->read_log(state.start));
     choose_requests(log);
     add_known_groups();
-    BOOST_OUTCOME_TRY(const auto engines, asking.get());
+    BOOST_OUTCOME_TRY(const auto engines, engines_of(asking.get()));
     BOOST_OUTCOME_TRY(const auto seen, observe());
     if (state.high_watermark > log.next()) {
       terminal_.note("a transaction is open on topic '" + session_->topic().value() +
                      "'; records from position " + std::to_string(log.next().value()) +
                      " on are not visible yet");
     }
-    if (engines.members.empty()) {
+    if (engines && engines->members.empty()) {
       terminal_.note(open_requests().empty() ? "no engine is running for control topic '" +
                                                    session_->topic().value() + "'"
                                              : no_engine_text(session_->topic()));
@@ -150,11 +153,20 @@ class StatusCommand {
     return session_->admin().observe(ask, kafka::default_deadline);
   }
 
-  static std::string leader_text(const LogFacts& log, const kafka::EngineGroup& engines) {
-    if (engines.members.empty()) return "nobody: no engine is running";
-    if (!engines.leader) return "nobody yet: the engines are finding out";
-    std::string text = engines.leader->client_id;
-    if (!engines.leader->host.empty()) text += " on " + engines.leader->host;
+  // Who may read the control topic need not be allowed to see the engines' group.
+  Result<Engines> engines_of(Result<kafka::EngineGroup> seen) {
+    if (seen) return Engines{std::move(seen).value()};
+    if (!seen.error().detail.starts_with("not authorised")) return seen.error();
+    terminal_.note("cannot see whether an engine runs: " + seen.error().detail);
+    return Engines{};
+  }
+
+  static std::string leader_text(const LogFacts& log, const Engines& engines) {
+    if (!engines) return "unknown";
+    if (engines->members.empty()) return "nobody: no engine is running";
+    if (!engines->leader) return "nobody yet: the engines are finding out";
+    std::string text = engines->leader->client_id;
+    if (!engines->leader->host.empty()) text += " on " + engines->leader->host;
     // The engine record is of the leader only if it is this engine's.
     const bool is_its_record =
         log.leader() && text.find(log.leader()->engine.engine) != std::string::npos;
@@ -171,11 +183,12 @@ class StatusCommand {
     return open;
   }
 
-  void print_tables(const LogFacts& log, const kafka::EngineGroup& engines,
-                    const port::Observation& seen) {
+  void print_tables(const LogFacts& log, const Engines& engines, const port::Observation& seen) {
     terminal_.out("control topic  " + session_->topic().value() + "\n");
     terminal_.out("leader         " + printable(leader_text(log, engines)) + "\n");
-    terminal_.out("engines        " + std::to_string(engines.members.size()) + "\n");
+    if (engines) {
+      terminal_.out("engines        " + std::to_string(engines->members.size()) + "\n");
+    }
     Table requests{{"OPEN REQUEST", "ASKED AT", "BY", "WHAT", "STATE"}};
     for (const auto* facts : open_requests()) {
       const auto* request = store::accepted_request(*facts);
@@ -227,8 +240,7 @@ class StatusCommand {
     return out;
   }
 
-  void print_document(const LogFacts& log, const kafka::EngineGroup& engines,
-                      const port::Observation& seen) {
+  void print_document(const LogFacts& log, const Engines& engines, const port::Observation& seen) {
     boost::json::array requests;
     for (const auto* facts : open_requests()) {
       requests.emplace_back(request_document(*facts));
@@ -243,10 +255,12 @@ class StatusCommand {
           {"partitions", partitions_document(group)}});
     }
     boost::json::value leader = nullptr;
-    if (engines.leader) {
-      leader = boost::json::object{{"client_id", text_or_null(engines.leader->client_id)},
-                                   {"host", text_or_null(engines.leader->host)}};
+    if (engines && engines->leader) {
+      leader = boost::json::object{{"client_id", text_or_null(engines->leader->client_id)},
+                                   {"host", text_or_null(engines->leader->host)}};
     }
+    boost::json::value members = nullptr;
+    if (engines) members = members_document(engines->members);
     boost::json::value record = nullptr;
     if (log.leader()) {
       const auto& engine = log.leader()->engine;
@@ -257,7 +271,7 @@ class StatusCommand {
                                    {"number", log.leader()->number.value()}};
     }
     terminal_.out(to_text(boost::json::object{{"control_topic", session_->topic().value()},
-                                              {"engines", members_document(engines.members)},
+                                              {"engines", std::move(members)},
                                               {"leader", std::move(leader)},
                                               {"last_leader_record", std::move(record)},
                                               {"unreadable_records", log.bad_records()},
