@@ -17,10 +17,10 @@ namespace flow::kafka {
 // The few threads on which librdkafka's blocking calls run, so that the loop never waits.
 using BlockingPool = boost::asio::thread_pool;
 
-// Runs `work` on the pool and resumes on the caller's executor with what it returned. The work must end by
-// itself (its own deadline), must not throw, and must own what it touches: the caller may be gone when it
-// ends. It cannot be cancelled. Name the work first and move it in: g++ 12 destroys the captures of a lambda
-// that is written within a co_await twice.
+// Runs `work` on the pool and resumes on the caller's executor with what it returned. The work must
+// end by itself (its own deadline), must not throw, and must own what it touches: the caller may be
+// gone when it ends. It cannot be cancelled. Name the work first and move it in: g++ 12 destroys
+// the captures of a lambda that is written within a co_await twice.
 template <typename Work>
 boost::asio::awaitable<std::invoke_result_t<Work>> run_blocking(BlockingPool& pool, Work work) {
   using Outcome = std::invoke_result_t<Work>;

@@ -55,15 +55,20 @@ Settings admin_settings(const std::string& isolation) {
 
 Settings appender_settings() {
   return {
-      {"allow.auto.create.topics", "false"}, {"enable.idempotence", "true"},
-      {"acks", "all"},                       {"linger.ms", "0"},
-      {"retry.backoff.ms", "20"},            {"compression.type", "none"},
-      {"message.timeout.ms", "300000"},      {"request.timeout.ms", "30000"},
+      {"allow.auto.create.topics", "false"},
+      {"enable.idempotence", "true"},
+      {"acks", "all"},
+      {"linger.ms", "0"},
+      {"retry.backoff.ms", "20"},
+      {"compression.type", "none"},
+      {"message.timeout.ms", "300000"},
+      {"request.timeout.ms", "30000"},
   };
 }
 
 Settings reader_settings() {
-  // fetch.wait.max.ms is the reader's pace. The queue is bounded by bytes and by count: rebuilding a store from a million records must stay small.
+  // fetch.wait.max.ms is the reader's pace. The queue is bounded by bytes and by count: rebuilding
+  // a store from a million records must stay small.
   return {
       {"allow.auto.create.topics", "false"},
       {"isolation.level", "read_committed"},

@@ -17,9 +17,10 @@ using Settings = std::vector<std::pair<std::string, std::string>>;
 // What every client of ours starts from; the user's own settings win over these.
 Settings common_settings();
 
-// Group and offset lookups, topic administration. A producer handle, since one without a group has neither
-// a coordinator connection nor a group's state; it never produces. `isolation` is "read_committed" (ends of
-// partitions are last stable offsets) or "read_uncommitted" (they are high watermarks).
+// Group and offset lookups, topic administration. A producer handle, since one without a group has
+// neither a coordinator connection nor a group's state; it never produces. `isolation` is
+// "read_committed" (ends of partitions are last stable offsets) or "read_uncommitted" (they are
+// high watermarks).
 Settings admin_settings(const std::string& isolation);
 
 // Appends single records: idempotent, acknowledged by every in-sync replica.
@@ -31,12 +32,13 @@ Settings reader_settings();
 // The transactional producer. `transactional_id` fences every other producer of that id.
 Settings producer_settings(const std::string& transactional_id);
 
-// A member of `group` that never fetches and never commits on its own. When it is not asked for changes for
-// `max_poll_interval` it leaves; as long, a rebalance of the group waits for it.
+// A member of `group` that never fetches and never commits on its own. When it is not asked for
+// changes for `max_poll_interval` it leaves; as long, a rebalance of the group waits for it.
 Settings member_settings(const std::string& group, Duration max_poll_interval);
 
-// Puts together common settings, the user's, and `own`, which win over the user's. Errc::invalid: a name or
-// value that librdkafka does not take, named; the value of a setting that holds a secret is not repeated.
+// Puts together common settings, the user's, and `own`, which win over the user's. Errc::invalid: a
+// name or value that librdkafka does not take, named; the value of a setting that holds a secret is
+// not repeated.
 Result<ConfHandle> make_conf(const ClientConfig& user, const std::string& client_id,
                              const Settings& own);
 

@@ -33,8 +33,8 @@ std::string_view without_thread(std::string_view text) {
   return text;
 }
 
-// "h:9092/bootstrap: Connect to ipv4#h:9092 failed: Connection refused (after 0ms in state CONNECT)" ->
-// "connect to ipv4#h:9092 failed: connection refused".
+// "h:9092/bootstrap: Connect to ipv4#h:9092 failed: Connection refused (after 0ms in state
+// CONNECT)" -> "connect to ipv4#h:9092 failed: connection refused".
 std::string shortened(std::string_view text) {
   text = without_thread(text);
   const auto colon = text.find(": ");
@@ -53,7 +53,8 @@ std::string shortened(std::string_view text) {
   return words;
 }
 
-// Whether a connection failed while it was being secured or authenticated, and not by being dropped.
+// Whether a connection failed while it was being secured or authenticated, and not by being
+// dropped.
 bool turns_away(std::string_view text) {
   const bool was_greeting = text.find("in state AUTH") != std::string_view::npos ||
                             text.find("in state SSL_HANDSHAKE") != std::string_view::npos;
@@ -67,8 +68,7 @@ Deadline::Deadline(Duration from_now)
     : asked_{from_now}, at_{SteadyClock::now() + std::chrono::milliseconds{from_now.value()}} {}
 
 int Deadline::left_ms() const {
-  const auto left =
-      std::chrono::ceil<std::chrono::milliseconds>(at_ - SteadyClock::now()).count();
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(at_ - SteadyClock::now()).count();
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, 3'600'000));
 }
 
@@ -123,8 +123,8 @@ rd_kafka_resp_err_t Connection::on_new(rd_kafka_t* client, const rd_kafka_conf_t
                                                          &Connection::on_broker_state, self);
 }
 
-rd_kafka_resp_err_t Connection::on_broker_state(rd_kafka_t*, std::int32_t, const char*,
-                                                const char*, int, const char* state, void* self) {
+rd_kafka_resp_err_t Connection::on_broker_state(rd_kafka_t*, std::int32_t, const char*, const char*,
+                                                int, const char* state, void* self) {
   if (std::string_view{state} == "UP") {
     auto& connection = *static_cast<Connection*>(self);
     const std::lock_guard lock{connection.mutex_};
@@ -135,9 +135,8 @@ rd_kafka_resp_err_t Connection::on_broker_state(rd_kafka_t*, std::int32_t, const
 }
 
 Error Connection::no_answer(const std::string& what, Duration waited) const {
-  return Error{Errc::unreachable,
-               with_last_failure(what + ": no answer from " + brokers_ + " within " +
-                                 seconds(waited))};
+  return Error{Errc::unreachable, with_last_failure(what + ": no answer from " + brokers_ +
+                                                    " within " + seconds(waited))};
 }
 
 std::string Connection::with_last_failure(const std::string& what) const {
@@ -155,7 +154,8 @@ Error Connection::explain(rd_kafka_resp_err_t code, const std::string& what) con
 
 void Connection::on_log(const rd_kafka_t* client, int level, const char* facility,
                         const char* text) {
-  // Settings that belong to the other kind of client are of no interest: one settings file serves all.
+  // Settings that belong to the other kind of client are of no interest: one settings file serves
+  // all.
   if (std::string_view{facility} == "CONFWARN") {
     return;
   }

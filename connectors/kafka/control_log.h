@@ -12,7 +12,8 @@
 
 namespace flow::kafka {
 
-// What the three ports of one engine share. Touched by the loop's thread only; blocking work takes copies.
+// What the three ports of one engine share. Touched by the loop's thread only; blocking work takes
+// copies.
 struct Shared {
   ClientConfig config;
   TopicName topic;
@@ -20,14 +21,14 @@ struct Shared {
   std::shared_ptr<BlockingPool> pool;
   std::shared_ptr<Connection> committed;    // sees last stable offsets; to be had from lookups()
   std::shared_ptr<Connection> uncommitted;  // sees high watermarks
-  std::shared_ptr<Producer> producer;       // absent until it is opened, and while it is being opened
+  std::shared_ptr<Producer> producer;  // absent until it is opened, and while it is being opened
 
   // The client for looking at groups and topics; another one when the last has been retired.
   std::shared_ptr<Connection> lookups();
 };
 
-// The control topic: a reader that wakes the loop through a descriptor, and the transactional producer on
-// the pool.
+// The control topic: a reader that wakes the loop through a descriptor, and the transactional
+// producer on the pool.
 class KafkaLog final : public port::ControlLog {
  public:
   KafkaLog(const boost::asio::any_io_executor& loop, std::shared_ptr<Shared> shared);

@@ -17,11 +17,11 @@ struct EngineIdentity {
   std::string engine_id;
 };
 
-// The engine's three ports to one Kafka cluster. Their coroutines run on the loop's one thread; blocking calls
-// run on a small pool of their own. Nothing connects before it is first used.
+// The engine's three ports to one Kafka cluster. Their coroutines run on the loop's one thread;
+// blocking calls run on a small pool of their own. Nothing connects before it is first used.
 //
-// Destroy it after every coroutine that uses it has ended and before the loop's io_context; that waits for the
-// blocking calls still under way, each of which has its deadline.
+// Destroy it after every coroutine that uses it has ended and before the loop's io_context; that
+// waits for the blocking calls still under way, each of which has its deadline.
 class EnginePorts {
  public:
   // Errc::invalid: a setting that librdkafka does not take, named.

@@ -96,12 +96,16 @@ Error failure(const rd_kafka_error_t* cause, std::string_view what) {
 
 std::string_view missing_right(rd_kafka_resp_err_t code) {
   switch (static_cast<int>(code)) {
-    case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED: return "not authorised for the topic";
-    case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED: return "not authorised for the group";
-    case RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED: return "not authorised for the cluster";
+    case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
+      return "not authorised for the topic";
+    case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
+      return "not authorised for the group";
+    case RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED:
+      return "not authorised for the cluster";
     case RD_KAFKA_RESP_ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED:
       return "not authorised for the transactional id";
-    default: return {};
+    default:
+      return {};
   }
 }
 

@@ -10,14 +10,15 @@
 // librdkafka's errors become flow::Error here and nowhere else.
 namespace flow::kafka {
 
-// What `code` means for the one who called. A code that is not known counts as retriable: nothing is
-// given up for good on a word that we do not understand.
+// What `code` means for the one who called. A code that is not known counts as retriable: nothing
+// is given up for good on a word that we do not understand.
 Errc classify(rd_kafka_resp_err_t code);
 
 // Kafka's own words for `code`, in lower case and without "Broker: ": "unknown topic or partition".
 std::string reason(rd_kafka_resp_err_t code);
 
-// "<what>: <Kafka's reason>", with the class that belongs to `code`. `what` says what was tried on what.
+// "<what>: <Kafka's reason>", with the class that belongs to `code`. `what` says what was tried on
+// what.
 Error failure(rd_kafka_resp_err_t code, std::string_view what);
 
 // The same for one of librdkafka's error objects, with its longer text where that says more.

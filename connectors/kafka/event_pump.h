@@ -10,14 +10,15 @@
 
 namespace flow::kafka {
 
-// Lets librdkafka's queues wake a coroutine: librdkafka writes a byte when something arrives on a queue that
-// has been looked at since the last byte, and a waiting coroutine resumes. No thread polls.
+// Lets librdkafka's queues wake a coroutine: librdkafka writes a byte when something arrives on a
+// queue that has been looked at since the last byte, and a waiting coroutine resumes. No thread
+// polls.
 //
 //   rd_kafka_queue_io_event_enable(queue, pump.descriptor(), "", 1);
 //   for (;;) { take what is on the queue; if nothing: co_await pump.wait(max); }
 //
-// Taking comes first: what arrived before the queue was taken has its byte already, so nothing is missed; a
-// byte may be left over from what was taken, so waking up to an empty queue is normal.
+// Taking comes first: what arrived before the queue was taken has its byte already, so nothing is
+// missed; a byte may be left over from what was taken, so waking up to an empty queue is normal.
 class EventPump {
  public:
   explicit EventPump(const boost::asio::any_io_executor& executor);
@@ -37,8 +38,8 @@ class EventPump {
   int write_end_ = -1;
 };
 
-// Whether the current coroutine has been cancelled. Name the answer: of a co_await in an if's condition g++ 12.2
-// made a coroutine frame that it then read at the wrong place.
+// Whether the current coroutine has been cancelled. Name the answer: of a co_await in an if's
+// condition g++ 12.2 made a coroutine frame that it then read at the wrong place.
 boost::asio::awaitable<bool> is_cancelled();
 
 }  // namespace flow::kafka

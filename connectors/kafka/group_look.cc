@@ -35,13 +35,14 @@ class Look {
     if (request_.groups.empty()) {
       return port::Observation{wall_clock(), {}};
     }
-    BOOST_OUTCOME_TRY(connection_.reach(
-        "group '" + request_.groups.front().group.value() + "'", deadline_));
+    BOOST_OUTCOME_TRY(
+        connection_.reach("group '" + request_.groups.front().group.value() + "'", deadline_));
     BOOST_OUTCOME_TRY(look_at_topics());
     select_partitions();
     look_at_ends();
     look_at_offsets();
-    // After the offsets: a look that waited for them to become stable has to see who came meanwhile.
+    // After the offsets: a look that waited for them to become stable has to see who came
+    // meanwhile.
     groups_ = ask_groups(connection_, group_ids(), deadline_);
     return answer();
   }
@@ -311,8 +312,7 @@ Result<std::vector<TopicSelection>> look_up_committed_topics(const Connection& c
 }
 
 Result<EngineGroup> look_up_engine_group(const Connection& connection,
-                                         const TopicName& control_topic,
-                                         const Deadline& deadline) {
+                                         const TopicName& control_topic, const Deadline& deadline) {
   BOOST_OUTCOME_TRY(const EventHandle event,
                     describe_group(connection, engine_group_of(control_topic), deadline));
   std::size_t count = 0;

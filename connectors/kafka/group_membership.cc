@@ -23,16 +23,16 @@ Result<std::unique_ptr<GroupMembership>> GroupMembership::open(const ClientConfi
                                                                Duration max_poll_interval) {
   std::unique_ptr<GroupMembership> member{new GroupMembership{std::move(group)}};
   const auto prepare = [](rd_kafka_conf_t* conf, void*) {
-    rd_kafka_conf_set_events(conf, RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_OFFSET_COMMIT |
-                                       RD_KAFKA_EVENT_ERROR);
+    rd_kafka_conf_set_events(
+        conf, RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_OFFSET_COMMIT | RD_KAFKA_EVENT_ERROR);
   };
   // A static member would keep its place after it has left.
   ClientConfig without_instance = config;
   without_instance.settings.erase("group.instance.id");
-  BOOST_OUTCOME_TRY(member->connection_,
-                    Connection::open(RD_KAFKA_CONSUMER, without_instance, client_id,
-                                     member_settings(member->group_.value(), max_poll_interval),
-                                     prepare));
+  BOOST_OUTCOME_TRY(
+      member->connection_,
+      Connection::open(RD_KAFKA_CONSUMER, without_instance, client_id,
+                       member_settings(member->group_.value(), max_poll_interval), prepare));
   member->queue_.reset(rd_kafka_queue_get_consumer(member->connection_->handle()));
   return member;
 }
@@ -50,8 +50,7 @@ void GroupMembership::wake(int descriptor, const std::string& bytes) {
 Result<void> GroupMembership::subscribe(const std::vector<TopicName>& topics) {
   const PartitionList list{rd_kafka_topic_partition_list_new(static_cast<int>(topics.size()))};
   for (const auto& topic : topics) {
-    rd_kafka_topic_partition_list_add(list.get(), topic.value().c_str(),
-                                      RD_KAFKA_PARTITION_UA);
+    rd_kafka_topic_partition_list_add(list.get(), topic.value().c_str(), RD_KAFKA_PARTITION_UA);
   }
   if (const auto code = rd_kafka_subscribe(connection_->handle(), list.get());
       code != RD_KAFKA_RESP_ERR_NO_ERROR) {

@@ -12,11 +12,13 @@
 
 namespace flow::kafka {
 
-// Membership in one consumer group that never fetches: it accepts its assignment without taking up a single
-// partition, so no fetcher is ever started, and it stays alive by librdkafka's own heartbeats. Range assignor
-// only (a cooperative one lets a second member revoke the first again and again).
+// Membership in one consumer group that never fetches: it accepts its assignment without taking up
+// a single partition, so no fetcher is ever started, and it stays alive by librdkafka's own
+// heartbeats. Range assignor only (a cooperative one lets a second member revoke the first again
+// and again).
 //
-// One caller at a time. Nothing here blocks but open (no network) and the destructor (threads ending).
+// One caller at a time. Nothing here blocks but open (no network) and the destructor (threads
+// ending).
 class GroupMembership {
  public:
   struct Assigned {
@@ -35,14 +37,16 @@ class GroupMembership {
   const GroupId& group() const { return group_; }
   const Connection& connection() const { return *connection_; }
 
-  // From now on `bytes` are written to the descriptor when something has happened; then call next().
+  // From now on `bytes` are written to the descriptor when something has happened; then call
+  // next().
   void wake(int descriptor, const std::string& bytes);
 
   // Begins to join.
   Result<void> subscribe(const std::vector<TopicName>& topics);
 
-  // What has happened since the last call; nothing: nothing more. An error says why it could not join yet.
-  // What was Assigned has to be accepted, and what was Revoked given up, before the group can go on.
+  // What has happened since the last call; nothing: nothing more. An error says why it could not
+  // join yet. What was Assigned has to be accepted, and what was Revoked given up, before the group
+  // can go on.
   std::optional<Change> next();
 
   void accept();

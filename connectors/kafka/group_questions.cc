@@ -20,7 +20,8 @@ Error group_failure(const Connection& connection, rd_kafka_resp_err_t code, cons
     case RD_KAFKA_RESP_ERR_GROUP_ID_NOT_FOUND:
       return error(Errc::refused, name + " is not a consumer group");
     case RD_KAFKA_RESP_ERR__INVALID_ARG: {
-      // librdkafka's word for a group of another protocol: "GroupId g is not a consumer group (connect)."
+      // librdkafka's word for a group of another protocol: "GroupId g is not a consumer group
+      // (connect)."
       const std::string why = text == nullptr ? "" : text;
       const auto at = why.find("is not a consumer group");
       return error(Errc::refused,
@@ -154,8 +155,8 @@ std::vector<OffsetsSeen> ask_offsets(const Connection& connection,
     for (const auto number : open) {
       const AdminOptions options =
           admin_options(connection, RD_KAFKA_ADMIN_OP_LISTCONSUMERGROUPOFFSETS, deadline);
-      const ErrorHandle refused{rd_kafka_AdminOptions_set_require_stable_offsets(
-          options.get(), require_stable ? 1 : 0)};
+      const ErrorHandle refused{
+          rd_kafka_AdminOptions_set_require_stable_offsets(options.get(), require_stable ? 1 : 0)};
       rd_kafka_AdminOptions_set_opaque(options.get(), &numbers[number]);
       ask_offsets_of(connection, questions[number], options, queue.get());
     }
@@ -184,7 +185,8 @@ std::vector<OffsetsSeen> ask_offsets(const Connection& connection,
 GroupsSeen ask_groups(const Connection& connection, const std::vector<GroupId>& groups,
                       const Deadline& deadline) {
   GroupsSeen seen;
-  const std::set<GroupId> distinct(groups.begin(), groups.end());  // the broker takes no group twice
+  const std::set<GroupId> distinct(groups.begin(),
+                                   groups.end());  // the broker takes no group twice
   std::vector<const char*> names;
   names.reserve(distinct.size());
   for (const auto& group : distinct) {

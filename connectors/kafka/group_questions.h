@@ -29,9 +29,9 @@ struct OffsetsQuestion {
   std::vector<TopicPartition> partitions;  // empty: every partition that has an offset
 };
 
-// Reads the committed offsets of every group, side by side (librdkafka 2.0.2 takes one group a call), in the
-// questions' order. `require_stable`: an offset under a pending transaction is an error of its partition
-// (UNSTABLE_OFFSET_COMMIT); it takes explicit partitions for that.
+// Reads the committed offsets of every group, side by side (librdkafka 2.0.2 takes one group a
+// call), in the questions' order. `require_stable`: an offset under a pending transaction is an
+// error of its partition (UNSTABLE_OFFSET_COMMIT); it takes explicit partitions for that.
 std::vector<OffsetsSeen> ask_offsets(const Connection& connection,
                                      const std::vector<OffsetsQuestion>& questions,
                                      bool require_stable, const Deadline& deadline);

@@ -35,7 +35,8 @@ StateSeen judge_state(const Described& described, std::optional<StateCode> liste
       seen.members.push_back(member);
     }
   }
-  // A group that is rebalancing before its first member is admitted names nobody, and is in use all the same.
+  // A group that is rebalancing before its first member is admitted names nobody, and is in use all
+  // the same.
   const bool only_ours = seen.held_by_us && seen.members.empty();
   seen.state = described.state == RD_KAFKA_CONSUMER_GROUP_STATE_EMPTY || only_ours
                    ? port::GroupState::empty

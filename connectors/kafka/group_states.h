@@ -11,8 +11,8 @@
 
 // What a group's description and the listing of groups say together. Pure.
 //
-// librdkafka 2.0.2 describes a live KIP-848 group as Dead with no members; only the listing knows it. A group
-// that is in neither and has no offsets does not exist.
+// librdkafka 2.0.2 describes a live KIP-848 group as Dead with no members; only the listing knows
+// it. A group that is in neither and has no offsets does not exist.
 namespace flow::kafka {
 
 using StateCode = rd_kafka_consumer_group_state_t;
@@ -29,7 +29,8 @@ struct StateSeen {
   bool held_by_us = false;
 };
 
-// `listed` absent: the listing does not have the group. `has_offsets`: some committed offset was seen.
+// `listed` absent: the listing does not have the group. `has_offsets`: some committed offset was
+// seen.
 StateSeen judge_state(const Described& described, std::optional<StateCode> listed,
                       bool has_offsets);
 

@@ -12,13 +12,14 @@
 
 namespace flow::kafka {
 
-// Groups of which we are the only member: whoever joins meanwhile waits until we leave, since librdkafka gives
-// a member's assignment up only when it is told to, and here nobody tells it. It keeps itself alive.
+// Groups of which we are the only member: whoever joins meanwhile waits until we leave, since
+// librdkafka gives a member's assignment up only when it is told to, and here nobody tells it. It
+// keeps itself alive.
 class GroupHold final : public port::Hold {
  public:
-  // Joins every group, side by side. Blocks. Errc::retriable: somebody else is or came in, or it took too long;
-  // Errc::refused: a missing right or topic. `lookups` counts the topics' partitions. After an error
-  // everything joined has been left again.
+  // Joins every group, side by side. Blocks. Errc::retriable: somebody else is or came in, or it
+  // took too long; Errc::refused: a missing right or topic. `lookups` counts the topics'
+  // partitions. After an error everything joined has been left again.
   static Result<std::shared_ptr<GroupHold>> join(const ClientConfig& config,
                                                  const std::string& client_id,
                                                  const Connection& lookups,
@@ -32,8 +33,8 @@ class GroupHold final : public port::Hold {
   // The metadata of our membership in `group`; nothing where it is not held.
   const rd_kafka_consumer_group_metadata_t* metadata_of(const GroupId& group) const;
 
-  // Leaves every group, side by side. Blocks until the brokers have been told, or the deadline has passed;
-  // then the sessions end by themselves.
+  // Leaves every group, side by side. Blocks until the brokers have been told, or the deadline has
+  // passed; then the sessions end by themselves.
   void leave(const Deadline& deadline);
 
  private:

@@ -8,9 +8,9 @@
 
 namespace flow::kafka {
 
-// Membership in the engine group: who is assigned partition 0 of the control topic leads. changed_from answers
-// the group's rebalances, so one coroutine has to wait in it nearly always; another engine can only join, and
-// this one only learns that it was deposed, while it does.
+// Membership in the engine group: who is assigned partition 0 of the control topic leads.
+// changed_from answers the group's rebalances, so one coroutine has to wait in it nearly always;
+// another engine can only join, and this one only learns that it was deposed, while it does.
 class GroupLeadership final : public port::Leadership {
  public:
   GroupLeadership(const boost::asio::any_io_executor& loop, std::shared_ptr<Shared> shared,

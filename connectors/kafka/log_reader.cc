@@ -52,7 +52,8 @@ port::LogRecord to_record(const rd_kafka_message_t& message) {
 // One librdkafka client that reads; a change of pace makes another one.
 struct LogReader::Session {
   ~Session() {
-    // The descriptor may be closed, and its number used again, before a batch lets go of the client.
+    // The descriptor may be closed, and its number used again, before a batch lets go of the
+    // client.
     if (queue != nullptr) {
       rd_kafka_queue_io_event_enable(queue.get(), -1, nullptr, 0);
     }
@@ -118,9 +119,8 @@ Result<void> LogReader::start(Pace pace, const Deadline& deadline) {
   const auto prepare = [](rd_kafka_conf_t* conf, void* self) {
     rd_kafka_conf_interceptor_add_on_new(conf, "flow-log-reader", &Session::on_new, self);
   };
-  BOOST_OUTCOME_TRY(session->connection,
-                    Connection::open(RD_KAFKA_CONSUMER, config_, client_id_, settings, prepare,
-                                     session.get()));
+  BOOST_OUTCOME_TRY(session->connection, Connection::open(RD_KAFKA_CONSUMER, config_, client_id_,
+                                                          settings, prepare, session.get()));
   session->queue = session->connection->new_queue();
   session->topic.reset(
       rd_kafka_topic_new(session->connection->handle(), topic_.value().c_str(), nullptr));
@@ -172,7 +172,8 @@ Result<port::LogBatch> LogReader::read(int wait_ms) {
   auto messages = std::make_shared<Messages>(session_->connection);
   scratch_.resize(records_max);
   auto* const queue = session_->queue.get();
-  // Asked for many with a time-out, librdkafka waits the whole time-out; so first for one, then for the rest.
+  // Asked for many with a time-out, librdkafka waits the whole time-out; so first for one, then for
+  // the rest.
   auto count = rd_kafka_consume_batch_queue(queue, wait_ms, scratch_.data(), 1);
   if (count == 1) {
     const auto more =
@@ -204,8 +205,7 @@ Error LogReader::describe(const rd_kafka_message_t& message) const {
   const std::string what = "reading topic '" + topic_.value() + "' at " + std::to_string(position_);
   if (message.err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET ||
       message.err == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE) {
-    return error(Errc::refused,
-                 what + ": no such position; the topic was truncated or made anew");
+    return error(Errc::refused, what + ": no such position; the topic was truncated or made anew");
   }
   if (is_no_such_topic(message.err)) {
     return error(Errc::refused, "no such topic '" + topic_.value() + "'");

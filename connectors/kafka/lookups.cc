@@ -24,14 +24,13 @@ Error topic_failure(rd_kafka_resp_err_t code, const TopicName& topic, const std:
 
 Result<Metadata> ask_metadata(const Connection& connection, const TopicName& topic,
                               const Deadline& deadline) {
-  const TopicHandle handle{
-      rd_kafka_topic_new(connection.handle(), topic.value().c_str(), nullptr)};
+  const TopicHandle handle{rd_kafka_topic_new(connection.handle(), topic.value().c_str(), nullptr)};
   if (handle == nullptr) {
     return topic_failure(rd_kafka_last_error(), topic, "Describe");
   }
   BOOST_OUTCOME_TRY(connection.reach("topic " + quoted(topic), deadline));
-  // Only ever one named topic: asked for "all that are known here", librdkafka 2.0.2 allows the broker to
-  // create them, whatever allow.auto.create.topics says.
+  // Only ever one named topic: asked for "all that are known here", librdkafka 2.0.2 allows the
+  // broker to create them, whatever allow.auto.create.topics says.
   const struct rd_kafka_metadata* found = nullptr;
   const auto code =
       rd_kafka_metadata(connection.handle(), 0, handle.get(), &found, deadline.left_ms());
@@ -99,7 +98,8 @@ Result<TopicShape> look_up_topic(const Connection& connection, const TopicName& 
     }
   }
   if (shape.partitions.empty()) {
-    return error(Errc::retriable, "topic " + quoted(topic) + ": the broker lists no partitions yet");
+    return error(Errc::retriable,
+                 "topic " + quoted(topic) + ": the broker lists no partitions yet");
   }
   return shape;
 }
@@ -117,19 +117,16 @@ Result<std::map<TopicPartition, std::int64_t>> look_up_ends(
   if (partitions.empty()) {
     return ends;
   }
-  const std::int64_t time =
-      end == End::start ? RD_KAFKA_OFFSET_BEGINNING : RD_KAFKA_OFFSET_END;
+  const std::int64_t time = end == End::start ? RD_KAFKA_OFFSET_BEGINNING : RD_KAFKA_OFFSET_END;
   // librdkafka writes one entry a run of equal topic names, so the list has to be sorted.
   std::vector<TopicPartition> sorted = partitions;
   std::sort(sorted.begin(), sorted.end());
-  const PartitionList list{
-      rd_kafka_topic_partition_list_new(static_cast<int>(sorted.size()))};
+  const PartitionList list{rd_kafka_topic_partition_list_new(static_cast<int>(sorted.size()))};
   for (const auto& at : sorted) {
     rd_kafka_topic_partition_list_add(list.get(), at.topic.value().c_str(), at.partition)->offset =
         time;
   }
-  const auto code =
-      rd_kafka_offsets_for_times(connection.handle(), list.get(), deadline.left_ms());
+  const auto code = rd_kafka_offsets_for_times(connection.handle(), list.get(), deadline.left_ms());
   if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
     return classify(code) == Errc::unreachable
                ? connection.no_answer("offsets of topic " + quoted(sorted.front().topic),
@@ -163,10 +160,8 @@ Result<std::map<std::string, std::string>> look_up_topic_settings(const Connecti
   std::array<rd_kafka_ConfigResource_t*, 1> resources{resource.get()};
   rd_kafka_DescribeConfigs(connection.handle(), resources.data(), resources.size(), options.get(),
                            queue.get());
-  const EventHandle event =
-      wait_for(queue.get(), RD_KAFKA_EVENT_DESCRIBECONFIGS_RESULT, deadline);
-  if (event == nullptr ||
-      classify(rd_kafka_event_error(event.get())) == Errc::unreachable) {
+  const EventHandle event = wait_for(queue.get(), RD_KAFKA_EVENT_DESCRIBECONFIGS_RESULT, deadline);
+  if (event == nullptr || classify(rd_kafka_event_error(event.get())) == Errc::unreachable) {
     return connection.no_answer("settings of topic " + quoted(topic), deadline.asked());
   }
   return read_settings(event.get(), topic);

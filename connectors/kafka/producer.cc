@@ -17,10 +17,10 @@ Result<std::shared_ptr<Producer>> Producer::open(const ClientConfig& config, con
     static_cast<RequestWatch*>(watch)->attach(conf);
     rd_kafka_conf_set_dr_msg_cb(conf, &on_delivery);
   };
-  BOOST_OUTCOME_TRY(producer->connection_,
-                    Connection::open(RD_KAFKA_PRODUCER, config, client_id,
-                                     producer_settings(transactional_id_of(topic)), prepare,
-                                     &producer->watch_));
+  BOOST_OUTCOME_TRY(
+      producer->connection_,
+      Connection::open(RD_KAFKA_PRODUCER, config, client_id,
+                       producer_settings(transactional_id_of(topic)), prepare, &producer->watch_));
   BOOST_OUTCOME_TRY(look_up_topic(*producer->connection_, topic, deadline));
   const ErrorHandle failed{rd_kafka_init_transactions(producer->handle(), deadline.left_ms())};
   const std::string what = "opening transactional id '" + transactional_id_of(topic) + "'";
@@ -32,8 +32,8 @@ Result<std::shared_ptr<Producer>> Producer::open(const ClientConfig& config, con
   }
   const auto code = rd_kafka_error_code(failed.get());
   if (code == RD_KAFKA_RESP_ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED) {
-    return error(Errc::refused, "not authorised: Write on transactional id '" +
-                                    transactional_id_of(topic) + "'");
+    return error(Errc::refused,
+                 "not authorised: Write on transactional id '" + transactional_id_of(topic) + "'");
   }
   if (classify(code) == Errc::unreachable) {
     return producer->connection_->no_answer(what, deadline.asked());

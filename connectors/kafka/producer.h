@@ -11,12 +11,13 @@
 
 namespace flow::kafka {
 
-// The transactional producer of a control topic, one epoch of it: when anything is in doubt it is dropped and
-// another one is opened, never mended.
+// The transactional producer of a control topic, one epoch of it: when anything is in doubt it is
+// dropped and another one is opened, never mended.
 class Producer {
  public:
-  // Makes the client, asks for the topic's metadata (librdkafka would wait a second for it later), and takes
-  // over the transactional id flow.<topic>, which fences the producer before and aborts what it had open.
+  // Makes the client, asks for the topic's metadata (librdkafka would wait a second for it later),
+  // and takes over the transactional id flow.<topic>, which fences the producer before and aborts
+  // what it had open.
   static Result<std::shared_ptr<Producer>> open(const ClientConfig& config, const TopicName& topic,
                                                 const std::string& client_id,
                                                 const Deadline& deadline);
@@ -30,8 +31,8 @@ class Producer {
   void spend() { is_spent_ = true; }
   bool is_spent() const { return is_spent_ || watch_.is_disturbed(); }
 
-  // Room for the deliveries of one transaction. It stays until the next transaction, or, where librdkafka still
-  // points at it then, with the producer.
+  // Room for the deliveries of one transaction. It stays until the next transaction, or, where
+  // librdkafka still points at it then, with the producer.
   std::vector<Delivery>& new_deliveries(std::size_t count);
 
  private:

@@ -12,11 +12,12 @@
 // What stands against moving a group, in words and kinds. Pure.
 namespace flow::kafka {
 
-// Whether the broker's answer to a group's offsets says that the member that sent them is none (any more). To a
-// made-up member that means that the group has a real one.
+// Whether the broker's answer to a group's offsets says that the member that sent them is none (any
+// more). To a made-up member that means that the group has a real one.
 bool is_about_membership(rd_kafka_resp_err_t code);
 
-// What the broker's answer to a guarded commit means for the group; nothing where it is not about the group.
+// What the broker's answer to a guarded commit means for the group; nothing where it is not about
+// the group.
 std::optional<port::GroupRefusal> refusal_of(rd_kafka_resp_err_t code, const GroupId& group);
 
 // Compares what was read right before the commit with what must still be true. Nothing: it is.

@@ -28,8 +28,9 @@ bool is_transactional(std::int16_t api_key) {
 
 constexpr const char* interceptor_name = "flow-request-watch";
 
-// librdkafka 2.0.2 reports an answer once from the thread of the connection, and once more from its main thread
-// if that handles it; it does not say which request was answered. Only the connection's thread ever sends.
+// librdkafka 2.0.2 reports an answer once from the thread of the connection, and once more from its
+// main thread if that handles it; it does not say which request was answered. Only the connection's
+// thread ever sends.
 thread_local bool is_connection_thread = false;
 
 }  // namespace

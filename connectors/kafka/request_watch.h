@@ -8,12 +8,14 @@
 
 namespace flow::kafka {
 
-// Sees, through librdkafka's interceptors, every transactional request of one producer being written to its
-// socket and answered. A request that was written and never answered may still reach the broker, and in
-// version 1 of Kafka's transaction protocol, the only one that librdkafka speaks, act on a later transaction of
-// the same producer epoch (Jepsen's report on Bufstream 0.1.0; KAFKA-17754). Then the epoch has to go.
+// Sees, through librdkafka's interceptors, every transactional request of one producer being
+// written to its socket and answered. A request that was written and never answered may still reach
+// the broker, and in version 1 of Kafka's transaction protocol, the only one that librdkafka
+// speaks, act on a later transaction of the same producer epoch (Jepsen's report on Bufstream
+// 0.1.0; KAFKA-17754). Then the epoch has to go.
 //
-// Must outlive the client. The interceptors run on librdkafka's threads; the questions may be asked on any.
+// Must outlive the client. The interceptors run on librdkafka's threads; the questions may be asked
+// on any.
 class RequestWatch {
  public:
   RequestWatch() = default;
@@ -23,8 +25,8 @@ class RequestWatch {
   // Before the client is made.
   void attach(rd_kafka_conf_t* conf);
 
-  // Whether since the client was made some transactional request was lost (its connection broke, or it timed
-  // out) or has not been answered. There is no way back: the producer has to be replaced.
+  // Whether since the client was made some transactional request was lost (its connection broke, or
+  // it timed out) or has not been answered. There is no way back: the producer has to be replaced.
   bool is_disturbed() const { return lost_.load() || sent_.load() != answered_.load(); }
 
   // How often an EndTxn was written to a socket since the client was made.

@@ -40,8 +40,8 @@ Result<std::unique_ptr<Scan>> Scan::make(const ClientConfig& config, TopicName c
                                          LogPosition from, std::string client_id) {
   // A setting that librdkafka does not take is found here, before anything connects.
   BOOST_OUTCOME_TRY(make_conf(config, client_id, reader_settings()));
-  return std::unique_ptr<Scan>{std::make_unique<LogScan>(config, std::move(control_topic), from,
-                                                         std::move(client_id))};
+  return std::unique_ptr<Scan>{
+      std::make_unique<LogScan>(config, std::move(control_topic), from, std::move(client_id))};
 }
 
 }  // namespace flow::kafka

@@ -62,8 +62,7 @@ Result<port::LogState> describe_log(const Connection& committed, const Connectio
   state.replicas = shape.replicas;
   state.brokers = shape.brokers;
   state.cleanup_policy = text_of(settings, "cleanup.policy");
-  state.min_insync_replicas =
-      static_cast<std::int32_t>(number(settings, "min.insync.replicas"));
+  state.min_insync_replicas = static_cast<std::int32_t>(number(settings, "min.insync.replicas"));
   state.unclean_leader_election = text_of(settings, "unclean.leader.election.enable") == "true";
   state.delete_retention = Duration{number(settings, "delete.retention.ms")};
   state.start = LogPosition{start.at(first.front())};
@@ -103,8 +102,8 @@ Result<void> create_log(const Connection& connection, const TopicName& topic, st
     return creation_failure(code, nullptr, topic);
   }
   std::size_t count = 0;
-  const auto* const* results = rd_kafka_CreateTopics_result_topics(
-      rd_kafka_event_CreateTopics_result(event.get()), &count);
+  const auto* const* results =
+      rd_kafka_CreateTopics_result_topics(rd_kafka_event_CreateTopics_result(event.get()), &count);
   for (std::size_t i = 0; i < count; ++i) {
     if (const auto code = rd_kafka_topic_result_error(results[i]);
         code != RD_KAFKA_RESP_ERR_NO_ERROR) {

@@ -15,8 +15,8 @@
 namespace flow::kafka {
 namespace {
 
-// All of them together stay below the transaction's own time-out, and below the 10 s in which an engine that
-// is told to end has to have ended.
+// All of them together stay below the transaction's own time-out, and below the 10 s in which an
+// engine that is told to end has to have ended.
 const Duration delivery_max{4'000};
 const Duration offsets_max{4'000};
 const Duration reread_max{2'000};
@@ -104,10 +104,10 @@ class Attempt {
     port::CommitOutcome outcome;
     outcome.status = port::CommitStatus::fenced;
     outcome.producer_spent = true;
-    outcome.error = error(Errc::fenced, "transactional id '" +
-                                            transactional_id_of(producer_.topic()) +
-                                            "': another producer took over, or the transaction "
-                                            "took longer than its time-out");
+    outcome.error =
+        error(Errc::fenced, "transactional id '" + transactional_id_of(producer_.topic()) +
+                                "': another producer took over, or the transaction "
+                                "took longer than its time-out");
     return outcome;
   }
 
@@ -115,8 +115,8 @@ class Attempt {
   bool deliver_records() {
     auto& deliveries = producer_.new_deliveries(transaction_.records.size());
     for (std::size_t i = 0; i < deliveries.size(); ++i) {
-      const ErrorHandle wrong = hand_over(client(), producer_.topic(), transaction_.records[i],
-                                          deliveries[i]);
+      const ErrorHandle wrong =
+          hand_over(client(), producer_.topic(), transaction_.records[i], deliveries[i]);
       if (wrong != nullptr) {
         deliveries[i].answered = true;
         for (auto left = i + 1; left < deliveries.size(); ++left) {
@@ -176,7 +176,8 @@ class Attempt {
       const GroupMetadata guard = hold == nullptr ? guard_metadata(move.group) : nullptr;
       const auto* const metadata = hold == nullptr ? guard.get() : hold->metadata_of(move.group);
       if (metadata == nullptr) {
-        return fail(error(Errc::retriable, "group '" + move.group.value() + "' is not held"), false);
+        return fail(error(Errc::retriable, "group '" + move.group.value() + "' is not held"),
+                    false);
       }
       const PartitionList offsets = to_list(move.commits);
       const ErrorHandle failed{rd_kafka_send_offsets_to_transaction(
@@ -209,7 +210,8 @@ class Attempt {
     return fail(failure(failed, what));
   }
 
-  // The end of step 4. Without require_stable: ours is pending, and a plain commit of somebody else shows.
+  // The end of step 4. Without require_stable: ours is pending, and a plain commit of somebody else
+  // shows.
   bool read_again() {
     std::vector<OffsetsQuestion> questions;
     std::vector<const port::GroupMove*> moves;
@@ -259,13 +261,13 @@ class Attempt {
     const bool was_asked = producer_.watch().is_disturbed() ||
                            producer_.watch().end_requests() != ends_before ||
                            classify(rd_kafka_error_code(failed.get())) == Errc::unreachable;
-    outcome.status = was_asked && !is_answered ? port::CommitStatus::unknown
-                                               : port::CommitStatus::aborted;
-    outcome.error = outcome.status == port::CommitStatus::unknown
-                        ? error(Errc::unknown, producer_.connection().with_last_failure(
-                                                   "committing: " + reason(rd_kafka_error_code(
-                                                                        failed.get()))))
-                        : failure(failed.get(), "committing");
+    outcome.status =
+        was_asked && !is_answered ? port::CommitStatus::unknown : port::CommitStatus::aborted;
+    outcome.error =
+        outcome.status == port::CommitStatus::unknown
+            ? error(Errc::unknown, producer_.connection().with_last_failure(
+                                       "committing: " + reason(rd_kafka_error_code(failed.get()))))
+            : failure(failed.get(), "committing");
     outcome.producer_spent = true;
     return outcome;
   }
@@ -278,7 +280,8 @@ class Attempt {
     return false;
   }
 
-  // Aborts, so that nothing of this is left; a fatal producer's transaction is aborted by its successor.
+  // Aborts, so that nothing of this is left; a fatal producer's transaction is aborted by its
+  // successor.
   port::CommitOutcome abandon() {
     if (is_fenced(client())) {
       producer_.spend();

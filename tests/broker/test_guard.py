@@ -98,7 +98,8 @@ JOINERS = [pytest.param(java("classic"), id="java-classic"), pytest.param(java("
 
 @pytest.mark.parametrize("join", JOINERS)
 @pytest.mark.parametrize("point", ["after-offsets", "after-reread", "before-commit"])
-def test_who_joins_after_the_offsets_starts_from_the_after(point, join, world, broker, flow, control, orders, new_engine):
+def test_who_joins_after_the_offsets_starts_from_the_after(point, join, world, broker, flow, control,
+                                                           orders, new_engine):
     group = orders.group()
     engine = new_engine(f"{point}=stop").start()
     engine.wait_leading()
@@ -153,7 +154,7 @@ def test_who_joins_a_held_group_waits_and_starts_from_the_after(join, world, bro
 
 @pytest.mark.parametrize("point", ["after-look", "before-begin", "after-begin", "after-delivery", "after-offsets"])
 def test_a_foreign_commit_before_the_last_look_is_never_lost(point, world, flow, control, orders, new_engine):
-    """Something that never joins commits between the before and the commit: the reset starts over from what it finds."""
+    """Something that never joins commits before ours is committed: the reset starts over from what it finds."""
     group = orders.group()
     engine = new_engine(f"{point}=stop").start()
     engine.wait_leading()
@@ -164,8 +165,10 @@ def test_a_foreign_commit_before_the_last_look_is_never_lost(point, world, flow,
     # The same fail point stops the next try too.
     wait_until(lambda: control.outcomes(request) or engine.thaw() is not None, 30, "the request is done", every_s=0.2)
     assert control.outcomes(request) == ["completed"]
-    assert control.moves(request, group) == {(orders.topic, 0): (20, 0), (orders.topic, 1): (7, 0), (orders.topic, 2): (20, 0)}
-    assert world.commit_values(group) == {(orders.topic, 0): [20, 0], (orders.topic, 1): [20, 7, 0], (orders.topic, 2): [20, 0]}
+    assert control.moves(request, group) == {(orders.topic, 0): (20, 0), (orders.topic, 1): (7, 0),
+                                             (orders.topic, 2): (20, 0)}
+    assert world.commit_values(group) == {(orders.topic, 0): [20, 0], (orders.topic, 1): [20, 7, 0],
+                                          (orders.topic, 2): [20, 0]}
 
 
 @pytest.mark.parametrize("point", ["after-commit", "after-read-back"])
@@ -178,7 +181,8 @@ def test_a_foreign_commit_after_the_reset_is_told(point, world, flow, control, o
     world.commit_assigned(group, {(orders.topic, 1): 7})
     engine.thaw()
     assert wait_done(control, request) == "completed"
-    wait_until(lambda: "superseded" in control.standings(request, group), 40, lambda: str(control.standings(request, group)))
+    wait_until(lambda: "superseded" in control.standings(request, group), 40,
+               lambda: str(control.standings(request, group)))
     assert world.committed(group)[(orders.topic, 1)] == 7
 
 

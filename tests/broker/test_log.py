@@ -24,7 +24,8 @@ def some_id() -> str:
 def bad_values(request: str, group: str, topic: str, rng) -> dict[str, bytes | None]:
     """Values for the key <request>/request that nothing may come of."""
     good = wire.request(request, [group], [topic])
-    as_json = f'{{"body_type":"Request","body":{{"id":"{request}","groups":["{group}"],"topics":[{{"name":"{topic}"}}],%s}}}}'
+    as_json = (f'{{"body_type":"Request","body":{{"id":"{request}","groups":["{group}"],'
+               f'"topics":[{{"name":"{topic}"}}],%s}}}}')
     return {
         "empty": b"",
         "tombstone": None,
@@ -105,7 +106,8 @@ def test_a_request_repeated_after_its_done_is_not_carried_out_again(how, world, 
     assert request in flow.ok("history", request)
 
 
-def test_a_done_without_its_result_or_with_rubbish_on_it_is_never_carried_out_again(world, flow, control, orders, new_engine):
+def test_a_done_without_its_result_or_with_rubbish_on_it_is_never_carried_out_again(world, flow, control,
+                                                                                    orders, new_engine):
     group = orders.group()
     engine = new_engine().start()
     engine.wait_leading()

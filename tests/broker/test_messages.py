@@ -23,7 +23,8 @@ USAGE = [
     (["reset", "--topic", "t", "--to-earliest"], "--topic goes with --group"),
     (["reset", "cart", "--group", "g", "--topic", "t"], "not both"),
     (["reset", "cart", "--topic", "t"], "--topic goes with --group"),
-    (["reset", "--group", "g", "--topic", "t", "--to-earliest", "--streamlet", "s"], "--streamlet goes with a PIPELINE"),
+    (["reset", "--group", "g", "--topic", "t", "--to-earliest", "--streamlet", "s"],
+     "--streamlet goes with a PIPELINE"),
     (["reset", "--group", "g", "--topic", "t", "--to-earliest", "-n", "shop"], "--namespace goes with a PIPELINE"),
     (["reset", "--group", "g", "--group", "g", "--topic", "t", "--to-earliest"], "'g' is given twice"),
     (["reset", "--group", "g", "--topic", "t:0,x", "--to-earliest"], "'x' is no partition number"),
@@ -104,9 +105,11 @@ def test_kafka_cannot_be_reached(arguments, away):
 
 
 @pytest.mark.parametrize("settings, said", [
-    ("security.protocol=SSL\nssl.truststore.type=JKS\nssl.truststore.location=/etc/kafka/trust.jks\n", "ssl.truststore"),
+    ("security.protocol=SSL\nssl.truststore.type=JKS\nssl.truststore.location=/etc/kafka/trust.jks\n",
+     "ssl.truststore"),
     ("sasl.mechanism=GSSAPI\nsecurity.protocol=SASL_PLAINTEXT\n"
-     "sasl.jaas.config=com.sun.security.auth.module.Krb5LoginModule required useKeyTab=true;\n", "sasl.kerberos.keytab"),
+     "sasl.jaas.config=com.sun.security.auth.module.Krb5LoginModule required useKeyTab=true;\n",
+     "sasl.kerberos.keytab"),
     ("security.protocol=TELEPATHY\n", "telepathy"),
     ("security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\n"
      "sasl.jaas.config=com.example.Login required secret=hunter2;\n", "sasl.jaas.config"),
@@ -123,7 +126,8 @@ BAD_TOPOLOGIES = [
     ("pipelines: 3\n", "pipelines", 1),
     ("pipelines:\n  - namespace: shop\n", "name", 2),
     ("pipelines:\n  - name: cart\n    colour: red\n", "colour", 3),
-    ("pipelines:\n  - name: cart\n    streamlets:\n      - name: router\n        inlets:\n          - name: in\n", "topic", 6),
+    ("pipelines:\n  - name: cart\n    streamlets:\n      - name: router\n        inlets:\n          - name: in\n",
+     "topic", 6),
     ("pipelines:\n  - name: cart\n   colour: red\n", "not YAML", 3),
     ("pipelines:\n  - name: cart\n  - name: cart\n", "cart", 3),
 ]
@@ -154,7 +158,8 @@ NAMES = [
 
 
 def topology(orders, group, path):
-    text = {name: {streamlet: {inlet: (orders.topic, group) for inlet in inlets} for streamlet, inlets in streamlets.items()}
+    text = {name: {streamlet: {inlet: (orders.topic, group) for inlet in inlets}
+                   for streamlet, inlets in streamlets.items()}
             for name, streamlets in TOPOLOGY.items()}
     return str(write_topology(path / "pipelines.yaml", text))
 
@@ -168,7 +173,8 @@ def test_names_are_checked_by_the_command_where_it_has_the_topology(arguments, s
 
 
 @pytest.mark.parametrize("arguments, said", NAMES, ids=ids(NAMES))
-def test_names_are_the_engines_verdict_where_only_it_has_the_topology(arguments, said, flow, control, orders, new_engine,
+def test_names_are_the_engines_verdict_where_only_it_has_the_topology(arguments, said, flow, control,
+                                                                      orders, new_engine,
                                                                       tmp_path):
     engine = new_engine(arguments=("--topology", topology(orders, orders.group(), tmp_path))).start()
     engine.wait_leading()
@@ -340,12 +346,15 @@ def test_history_shows_who_and_before_and_after(flow, control, orders, engine):
 
 def test_status_shows_who_leads_and_what_waits(flow, world, control, orders, engine):
     group = orders.group()
-    assert str(engine.pid) or True
     with world.consumer(group, orders.topic) as consumer:
         consumer.wait_assigned(3)
         request = ask(flow, [group], orders.topic, "--when-stopped")
-        shown = wait_until(lambda: (lambda text: text if group in text and consumer.name in text else "")(flow.ok("status")),
-                           10, "status names the request's group and who is in it")
+
+        def named() -> str:
+            text = flow.ok("status")
+            return text if group in text and consumer.name in text else ""
+
+        shown = wait_until(named, 10, "status names the request's group and who is in it")
         assert request in shown
     assert wait_done(control, request) == "completed"
 

@@ -21,7 +21,8 @@ def block(language: str, containing: str) -> str:
 def test_the_kcat_line(world, flow, control, orders, engine):
     group = orders.group()
     script = block("sh", "kcat -P")
-    for there, here in (("flow-control", control.topic), ('\\"orders\\"', f'\\"{group}\\"'), ("orders.v1", orders.topic)):
+    for there, here in (("flow-control", control.topic), ('\\"orders\\"', f'\\"{group}\\"'),
+                        ("orders.v1", orders.topic)):
         assert script.count(there) == 1
         script = script.replace(there, here)
     done = subprocess.run(["sh", "-euc", script + "\necho $id"], env={**flow.env, "USER": "a person"}, text=True,
@@ -91,7 +92,8 @@ def test_json_and_flatbuffers_say_the_same(world, flow, control, orders, engine)
     request = str(uuid.uuid4())
     world.append(control.topic, f"{request}/request", wire.request(request, [group], [orders.topic]))
     assert wait_done(control, request) == "completed"
-    control.append_json(request, {"groups": [group], "topics": [{"name": orders.topic}], "position": {"kind": "earliest"}})
+    control.append_json(request, {"groups": [group], "topics": [{"name": orders.topic}],
+                                  "position": {"kind": "earliest"}})
     assert flow.history(request)["other_content"] is False
     check_moved_once(world, control, request, [group], orders)
 

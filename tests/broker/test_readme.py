@@ -16,7 +16,8 @@ def test_the_first_reset(world, flow, orders, tmp_path):
     script = "\n".join(lines)
     group = orders.group()
     for there, here in (("$PWD/build/release/bin", str(BIN)), ("broker1:9092", flow.env["FLOW_BOOTSTRAP_SERVERS"]),
-                        ("/var/lib/flow", str(tmp_path / "store")), ("--group orders ", f"--group {group} "), ("orders.v1", orders.topic)):
+                        ("/var/lib/flow", str(tmp_path / "store")), ("--group orders ", f"--group {group} "),
+                            ("orders.v1", orders.topic)):
         assert there in script, there
         script = script.replace(there, here)
     done = subprocess.run(["bash", "-euc", script + "\nkill %1\nwait %1"], env=flow.env, text=True, capture_output=True,

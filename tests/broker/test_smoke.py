@@ -18,7 +18,8 @@ def test_a_pipeline_is_rebuilt_from_the_start(world, flow, new_engine, tmp_path)
         consumer.commit()
     assert world.committed(GROUP) == ALL
 
-    flow.env["FLOW_TOPOLOGY"] = str(write_topology(tmp_path / "pipelines.yaml", {"cart": {"router": {"in": (TOPIC, "")}}}))
+    flow.env["FLOW_TOPOLOGY"] = str(write_topology(tmp_path / "pipelines.yaml",
+                                                   {"cart": {"router": {"in": (TOPIC, "")}}}))
     flow.ok("topic", "create")
     flow.ok("topic", "check")
     engine = new_engine().start()

@@ -17,7 +17,8 @@ def start_two(world, control, new_engine, fail_point=""):
         first.start()
         first.wait_leading()
         second.start()
-        wait_until(lambda: is_settled(world.describe(group)), 20, lambda: f"both are in the group: {world.describe(group)}")
+        wait_until(lambda: is_settled(world.describe(group)), 20,
+                   lambda: f"both are in the group: {world.describe(group)}")
         wait_until(lambda: {first.role(), second.role()} == {"leads", "follows"}, 30,
                    lambda: f"one leads:\n{first.log()}\n{second.log()}")
         if first.role() == "leads":

@@ -178,8 +178,10 @@ TEST_CASE("a look whose coordinator does not answer ends in time, and later ones
   if (first && strike == world::Proxy::Strike::hold) {
     CHECK(first.value().groups[0].problem);
   }
-  // A client that is not replaced has to come through it as well: what hangs in it is let go by then.
-  const auto later = admin.value()->observe(look_at(world::fresh("group"), topic), Duration{10'000});
+  // A client that is not replaced has to come through it as well: what hangs in it is let go by
+  // then.
+  const auto later =
+      admin.value()->observe(look_at(world::fresh("group"), topic), Duration{10'000});
   REQUIRE(later);
   CHECK_FALSE(later.value().groups[0].problem);
   CHECK(admin.value()->observe(look_at("group", topic), Duration{10'000}));

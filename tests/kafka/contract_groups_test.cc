@@ -171,7 +171,8 @@ TEST_CASE("a hold keeps a joiner waiting, moves the group, and lets it in afterw
   world::commit(scene.group, scene.topic, {{0, {7, ""}}, {1, {7, ""}}, {2, {7, ""}}});
   auto& engine = *scene.engine;
   succeed(engine.await(engine->log().open_producer()));
-  const std::vector<port::GroupQuery> groups{{GroupId{scene.group}, {{TopicName{scene.topic}, {}}}}};
+  const std::vector<port::GroupQuery> groups{
+      {GroupId{scene.group}, {{TopicName{scene.topic}, {}}}}};
   auto held = engine.await(engine->groups().hold(groups));
   REQUIRE(held);
   const auto view = scene.look();
@@ -205,8 +206,8 @@ TEST_CASE("a group with a member cannot be held, and its member stays", "[contra
   const world::LiveMember member{scene.group, scene.topic};
   member.await_assignment();
   auto& engine = *scene.engine;
-  const auto held = engine.await(engine->groups().hold(
-      {{GroupId{scene.group}, {{TopicName{scene.topic}, {}}}}}));
+  const auto held =
+      engine.await(engine->groups().hold({{GroupId{scene.group}, {{TopicName{scene.topic}, {}}}}}));
   const auto wrong = error_of(held);
   CHECK(wrong.errc == Errc::retriable);
   CHECK_THAT(wrong.detail, Catch::Contains(scene.group));
@@ -218,8 +219,8 @@ TEST_CASE("a hold that is dropped ends by itself", "[contract]") {
   Scene scene;
   auto& engine = *scene.engine;
   {
-    const auto held = engine.await(engine->groups().hold(
-        {{GroupId{scene.group}, {{TopicName{scene.topic}, {}}}}}));
+    const auto held = engine.await(
+        engine->groups().hold({{GroupId{scene.group}, {{TopicName{scene.topic}, {}}}}}));
     REQUIRE(held);
     CHECK(scene.look().held_by_us);
   }
@@ -234,8 +235,8 @@ TEST_CASE("offsets of a hold that has ended are refused, and nothing happens", "
   world::commit(scene.group, scene.topic, {{0, {7, ""}}, {1, {7, ""}}, {2, {7, ""}}});
   auto& engine = *scene.engine;
   succeed(engine.await(engine->log().open_producer()));
-  auto held = engine.await(engine->groups().hold(
-      {{GroupId{scene.group}, {{TopicName{scene.topic}, {}}}}}));
+  auto held =
+      engine.await(engine->groups().hold({{GroupId{scene.group}, {{TopicName{scene.topic}, {}}}}}));
   REQUIRE(held);
   port::Transaction transaction;
   transaction.moves = {move_all(scene.group, scene.topic, partitions, 2)};

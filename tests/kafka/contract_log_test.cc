@@ -73,8 +73,7 @@ TEST_CASE("a read goes on where the last one ended, and sees what is appended", 
   auto made = Appender::make(client_config(), TopicName{control}, "test");
   REQUIRE(made);
   for (const std::string key : {"a", "b", "c"}) {
-    const auto position =
-        value_of(made.value()->append({key, key + "'s value"}, default_deadline));
+    const auto position = value_of(made.value()->append({key, key + "'s value"}, default_deadline));
     const auto batch = value_of(engine.await(engine->log().read()));
     REQUIRE(batch.records.size() == 1);
     CHECK(batch.records[0].key == key);

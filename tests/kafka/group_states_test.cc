@@ -39,8 +39,8 @@ TEST_CASE("a group that is described as dead is what the listing says") {
       {std::nullopt, true, State::empty},
       {dead, false, State::missing},
       {empty, false, State::empty},
-      {stable, false, State::active},   // KIP-848
-      {unknown, true, State::active},   // KIP-848, a state that librdkafka has no word for
+      {stable, false, State::active},  // KIP-848
+      {unknown, true, State::active},  // KIP-848, a state that librdkafka has no word for
       {preparing, false, State::active},
   }));
   CHECK(judge_state({dead, {}}, listed, has_offsets).state == state);

@@ -56,8 +56,8 @@ TEST_CASE("an answer that is not about the group refuses no group") {
 }
 
 TEST_CASE("a before that still stands is no refusal") {
-  const auto before = GENERATE(values<std::optional<Committed>>(
-      {std::nullopt, Committed{0, ""}, Committed{7, "metadata"}}));
+  const auto before = GENERATE(
+      values<std::optional<Committed>>({std::nullopt, Committed{0, ""}, Committed{7, "metadata"}}));
   CHECK_FALSE(compare_before(move_from(before), seen(before)));
 }
 

@@ -15,12 +15,12 @@ class Watched {
   Watched() {
     std::array<char, 512> text{};
     rd_kafka_conf_t* conf = rd_kafka_conf_new();
-    for (const auto& [name, value] : std::initializer_list<std::pair<const char*, const char*>>{
-             {"test.mock.num.brokers", "1"},
-             {"transactional.id", "watched"},
-             {"linger.ms", "0"},
-             {"retry.backoff.ms", "5"},
-             {"log_level", "0"}}) {
+    for (const auto& [name, value] :
+         std::initializer_list<std::pair<const char*, const char*>>{{"test.mock.num.brokers", "1"},
+                                                                    {"transactional.id", "watched"},
+                                                                    {"linger.ms", "0"},
+                                                                    {"retry.backoff.ms", "5"},
+                                                                    {"log_level", "0"}}) {
       REQUIRE(rd_kafka_conf_set(conf, name, value, text.data(), text.size()) == RD_KAFKA_CONF_OK);
     }
     watch.attach(conf);

@@ -41,7 +41,8 @@ class Orders:
 
 
 def reset_arguments(groups: list[str], topic: str, *more: str) -> list[str]:
-    return ["reset", *(word for group in groups for word in ("--group", group)), "--topic", topic, "--to-earliest", *more]
+    return ["reset", *(word for group in groups for word in ("--group", group)),
+            "--topic", topic, "--to-earliest", *more]
 
 
 def ask(flow: Flow, groups: list[str], topic: str, *more: str) -> str:
@@ -52,7 +53,8 @@ def ask(flow: Flow, groups: list[str], topic: str, *more: str) -> str:
 def wait_done(control: ControlTopic, request: str, timeout_s: float = DONE_TIMEOUT_S) -> str:
     """Waits for the request's done record; returns its outcome. A second done is a failure at once."""
     outcomes = wait_until(lambda: control.outcomes(request), timeout_s,
-                          lambda: f"request {request} is done: {[f'{f.kind} {f.name}' for f in control.facts(request)]}")
+                          lambda: f"request {request} is done: "
+                                  f"{[f'{f.kind} {f.name}' for f in control.facts(request)]}")
     assert len(outcomes) == 1, f"{request} is done {len(outcomes)} times: {outcomes}"
     return outcomes[0]
 

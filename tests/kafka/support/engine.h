@@ -97,9 +97,9 @@ inline port::GroupMove move_all(const std::string& group, const std::string& top
   for (const auto& [partition, before] : world::committed(group, topic, partitions)) {
     const TopicPartition at{TopicName{topic}, partition};
     move.commits.push_back({at, offset, metadata});
-    move.before.push_back({at, before.offset < 0 ? std::nullopt
-                                                 : std::optional{Committed{before.offset,
-                                                                           before.metadata}}});
+    move.before.push_back({at, before.offset < 0
+                                   ? std::nullopt
+                                   : std::optional{Committed{before.offset, before.metadata}}});
   }
   return move;
 }

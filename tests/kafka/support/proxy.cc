@@ -245,8 +245,7 @@ bool Proxy::forward(Link& link, const std::string& frame) {
   if (!link.kept.empty()) {
     return true;  // behind a kept request nothing goes on
   }
-  const bool strikes =
-      armed_ && api_key_of(frame) == *armed_ && --countdown_ == 0;
+  const bool strikes = armed_ && api_key_of(frame) == *armed_ && --countdown_ == 0;
   if (!strikes) {
     return write_all(link.broker, frame);
   }

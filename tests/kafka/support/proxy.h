@@ -11,13 +11,15 @@
 
 namespace world {
 
-// A TCP proxy in front of the broker that knows Kafka's frames: it can strike at one request of a kind. Clients
-// that reach the broker through it stay with it, since it writes its own port into the broker's answers.
+// A TCP proxy in front of the broker that knows Kafka's frames: it can strike at one request of a
+// kind. Clients that reach the broker through it stay with it, since it writes its own port into
+// the broker's answers.
 class Proxy {
  public:
   enum class Strike {
     cut_before,  // the request never reaches the broker: kept, the client's connection closed
-    cut_after,   // the request reaches the broker, the client's connection is closed before the answer
+    cut_after,   // the request reaches the broker, the client's connection is closed before the
+                 // answer
     hold,        // the request is kept, the connection stays open and answers nothing more
   };
 
@@ -32,8 +34,8 @@ class Proxy {
   void arm(std::int16_t api_key, Strike strike, int nth = 1);
   bool has_struck() const { return has_struck_; }
 
-  // Delivers the request that was kept, on the connection it came for, and waits until the broker has answered
-  // it. Returns the answer's frame.
+  // Delivers the request that was kept, on the connection it came for, and waits until the broker
+  // has answered it. Returns the answer's frame.
   std::string deliver_kept();
 
  private:

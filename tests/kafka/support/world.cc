@@ -153,8 +153,8 @@ void fill(const std::string& topic, int partitions, int count) {
     for (int tries = 0;; ++tries) {
       std::int64_t low = 0;
       std::int64_t high = 0;
-      const auto code = rd_kafka_query_watermark_offsets(client, topic.c_str(), partition, &low,
-                                                         &high, 5'000);
+      const auto code =
+          rd_kafka_query_watermark_offsets(client, topic.c_str(), partition, &low, &high, 5'000);
       if (code == RD_KAFKA_RESP_ERR_NO_ERROR) {
         break;
       }
@@ -165,13 +165,12 @@ void fill(const std::string& topic, int partitions, int count) {
     }
     for (int i = 0; i < count; ++i) {
       const std::string value = "record " + std::to_string(i);
-      check(rd_kafka_producev(client, RD_KAFKA_V_TOPIC(topic.c_str()),
-                              RD_KAFKA_V_PARTITION(partition),
-                              RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
-                              RD_KAFKA_V_KEY(value.data(), value.size()),
-                              RD_KAFKA_V_VALUE(const_cast<char*>(value.data()), value.size()),
-                              RD_KAFKA_V_END),
-            "filling topic " + topic);
+      check(
+          rd_kafka_producev(
+              client, RD_KAFKA_V_TOPIC(topic.c_str()), RD_KAFKA_V_PARTITION(partition),
+              RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_KEY(value.data(), value.size()),
+              RD_KAFKA_V_VALUE(const_cast<char*>(value.data()), value.size()), RD_KAFKA_V_END),
+          "filling topic " + topic);
     }
   }
   check(rd_kafka_flush(client, 20'000), "filling topic " + topic);
@@ -180,8 +179,8 @@ void fill(const std::string& topic, int partitions, int count) {
 
 void commit(const std::string& group, const std::string& topic,
             const std::map<int, Offset>& offsets) {
-  rd_kafka_t* client = make(RD_KAFKA_CONSUMER, {{"group.id", group},
-                                                {"enable.auto.commit", "false"}});
+  rd_kafka_t* client =
+      make(RD_KAFKA_CONSUMER, {{"group.id", group}, {"enable.auto.commit", "false"}});
   auto* list = list_of(topic, offsets);
   check(rd_kafka_commit(client, list, 0), "committing to group " + group);
   rd_kafka_topic_partition_list_destroy(list);
@@ -233,9 +232,9 @@ std::vector<LogLine> read_all(const std::string& topic) {
     at_end = message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF;
     if (!at_end) {
       check(message->err, "reading topic " + topic);
-      lines.push_back(
-          {message->offset, std::string{static_cast<const char*>(message->key), message->key_len},
-           std::string{static_cast<const char*>(message->payload), message->len}});
+      lines.push_back({message->offset,
+                       std::string{static_cast<const char*>(message->key), message->key_len},
+                       std::string{static_cast<const char*>(message->payload), message->len}});
     }
     rd_kafka_message_destroy(message);
   }
@@ -296,8 +295,8 @@ void LiveMember::await_assignment() const {
 
 OpenTransaction::OpenTransaction(const std::string& topic, const std::string& group,
                                  const std::string& offsets_topic, std::int64_t offset)
-    : client_{make(RD_KAFKA_PRODUCER, {{"transactional.id", fresh("world")},
-                                       {"transaction.timeout.ms", "60000"}})} {
+    : client_{make(RD_KAFKA_PRODUCER,
+                   {{"transactional.id", fresh("world")}, {"transaction.timeout.ms", "60000"}})} {
   check(rd_kafka_init_transactions(client_, 20'000), "init_transactions");
   check(rd_kafka_begin_transaction(client_), "begin_transaction");
   check(rd_kafka_producev(client_, RD_KAFKA_V_TOPIC(topic.c_str()), RD_KAFKA_V_PARTITION(0),

@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
-// The real broker of the contract tests, seen by a client of the tests' own: plain librdkafka calls that share
-// no code with the connector. Every failure here ends the test that asked.
+// The real broker of the contract tests, seen by a client of the tests' own: plain librdkafka calls
+// that share no code with the connector. Every failure here ends the test that asked.
 namespace world {
 
 // host:port from FLOW_TEST_BROKER.
@@ -72,7 +72,8 @@ class LiveMember {
   std::thread thread_;
 };
 
-// A producer with a transaction open on `topic` until it is destroyed; with a record, and offsets for `group`.
+// A producer with a transaction open on `topic` until it is destroyed; with a record, and offsets
+// for `group`.
 class OpenTransaction {
  public:
   OpenTransaction(const std::string& topic, const std::string& group,

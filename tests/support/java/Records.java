@@ -74,7 +74,8 @@ final class Records {
 
   static long append(KafkaProducer<byte[], byte[]> producer, JsonNode request) throws Exception {
     Long timestamp = request.hasNonNull("timestamp") ? request.get("timestamp").asLong() : null;
-    return producer.send(new ProducerRecord<>(request.get("topic").asText(), request.path("partition").asInt(0), timestamp,
+    return producer.send(new ProducerRecord<>(request.get("topic").asText(), request.path("partition").asInt(0),
+                                              timestamp,
         Clients.bytes(request, "key"), Clients.bytes(request, "value"))).get().offset();
   }
 
@@ -133,7 +134,8 @@ final class Records {
     int[] seen = distinctKeys(partitions);
     while (seen[1] > seen[0]) {
       if (System.nanoTime() > deadline) {
-        throw new IllegalStateException(topic + " is not compacted in time: " + seen[1] + " records, " + seen[0] + " keys");
+        throw new IllegalStateException(topic + " is not compacted in time: " + seen[1] + " records, "
+                                        + seen[0] + " keys");
       }
       Thread.sleep(50);
       seen = distinctKeys(partitions);

@@ -67,7 +67,8 @@ public final class World {
       command.run(request, answer);
     } catch (Throwable thrown) {
       Throwable cause = thrown;
-      while ((cause instanceof ExecutionException || cause instanceof CompletionException) && cause.getCause() != null) {
+      while ((cause instanceof ExecutionException || cause instanceof CompletionException)
+             && cause.getCause() != null) {
         cause = cause.getCause();
       }
       answer.removeAll();
