@@ -29,14 +29,27 @@ void Checker::on_record(std::int64_t position, const port::EncodedRecord& record
   }
 }
 
-void Checker::on_commit_asked(int process, const port::Transaction& /*transaction*/) {
+void Checker::on_commit_asked(int process, const port::Transaction& transaction,
+                              std::int64_t applied) {
   if (roles_[process] != port::Role::leader) {
     violate({}, "e" + std::to_string(process) + " commits though it was told to follow");
   }
+  for (const auto& record : transaction.records) {
+    const auto key = decode_key(record.key);
+    if (!key || key->kind != Kind::result) {
+      continue;
+    }
+    const auto& cancelled_at = book_[key->id].cancelled_at;
+    const auto result = decode(*key, *record.value);
+    if (cancelled_at && *cancelled_at < applied && result &&
+        std::get<GroupResult>(result.value()).failure.empty()) {
+      violate(key->id, "a transaction that moves it begins after its cancel was read");
+    }
+  }
 }
 
-void Checker::on_observed(int process, Instant at, std::int64_t read_up_to) {
-  observed_.emplace(std::pair{process, at}, read_up_to);
+void Checker::on_observed(int process, Instant at, std::int64_t applied) {
+  observed_.emplace(std::pair{process, at}, applied);
 }
 
 void Checker::take(const Written& written, Parts& parts) {
@@ -285,15 +298,15 @@ void Checker::check_moved(const GroupResult& result, const SentOffsets& sent) {
 
 // Whether `first` was open, known before the engine looked at `group`, and comes before `id`.
 bool Checker::comes_before(const RequestId& first, const RequestId& id, const GroupId& group,
-                           std::int64_t read_up_to) const {
+                           std::int64_t applied) const {
   const Entry& entry = book_.at(first);
   if (first == id || entry.done || entry.meddled || entry.cancelled_at || entry.copies.empty() ||
-      entry.copies.front().position >= read_up_to) {
+      entry.copies.front().position >= applied) {
     return false;
   }
   const auto& own = book_.at(id).accepted->request;
   std::optional<Request> content;
-  if (entry.accepted && entry.accepted_at < read_up_to) {
+  if (entry.accepted && entry.accepted_at < applied) {
     content = entry.accepted->request;
   } else if (entry.copies.size() == 1) {
     content = entry.copies.front().content;

@@ -31,9 +31,10 @@ class Checker {
   void on_transaction(const Transaction& transaction, Instant now);
 
   void on_told(int process, port::Role role) { roles_[process] = role; }
-  void on_commit_asked(int process, const port::Transaction& transaction);
-  // A look that ended at `at`, by a process that had read the log up to there.
-  void on_observed(int process, Instant at, std::int64_t read_up_to);
+  // A process that has applied the log up to there is about to begin a transaction.
+  void on_commit_asked(int process, const port::Transaction& transaction, std::int64_t applied);
+  // A look that ended at `at`, by a process that had applied the log up to there.
+  void on_observed(int process, Instant at, std::int64_t applied);
 
   bool is_done(const RequestId& id) const;
   // Keys under which the engines wrote of this request.
@@ -82,7 +83,7 @@ class Checker {
   void check_moved(const GroupResult& result, const SentOffsets& sent);
   void check_order(const RequestId& id, const Part& part, int process);
   bool comes_before(const RequestId& first, const RequestId& id, const GroupId& group,
-                    std::int64_t read_up_to) const;
+                    std::int64_t applied) const;
   void violate(const RequestId& id, const std::string& what);
 
   Broker& broker_;

@@ -23,8 +23,6 @@ class FakeLog : public port::ControlLog {
   std::optional<std::int64_t> epoch() const { return epoch_; }
   bool is_spent() const { return spent_; }
   void spend() { spent_ = true; }
-  // The position up to which records have been handed out.
-  std::int64_t read_up_to() const { return position_; }
 
  private:
   class Attempt;

@@ -104,6 +104,9 @@ int main(int argc, char** argv) {
   }
   std::cout << "flow_sim: " << options->count << " seed(s) from " << options->seed
             << " held: " << dones << " requests done, " << moves << " moved, " << calls
-            << " port calls\n";
+            << " port calls\n"
+            << "flow_sim: at most " << most.finished_after / flow::sim::seconds
+            << " s from the last fault to the last record, " << most.idle_calls
+            << " calls in 10 idle s, " << most.busiest_second << " in the busiest second\n";
   return 0;
 }

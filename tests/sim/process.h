@@ -68,6 +68,8 @@ class Process {
   bool is_stopping() const { return stopping_; }
   const engine::Engine& engine() const { return *engine_; }
   FakeLog& log() { return log_; }
+  // The position up to which the engine has applied the log.
+  std::int64_t applied() const { return engine_->context().keeper.store().next().value(); }
 
   // Waits for `delay`; false: cancelled. Does not return in a crashed process.
   boost::asio::awaitable<bool> pass(Micros delay);

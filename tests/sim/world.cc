@@ -140,7 +140,7 @@ void World::on_ended(Process& process, const Result<void>& result) {
 }
 
 void World::on_observed(Process& process, const port::Observation& seen) {
-  checker.on_observed(process.number(), seen.at, process.log().read_up_to());
+  checker.on_observed(process.number(), seen.at, process.applied());
   for (const auto& view : seen.groups) {
     actors_->ambush(view.group);
   }
@@ -157,7 +157,7 @@ void World::on_commit_asked(Process& process, const port::Transaction& transacti
     say(process.name(), "begins a transaction of " + std::to_string(transaction.records.size()) +
                             " record(s)" + (groups.empty() ? "" : ", moving" + groups));
   }
-  checker.on_commit_asked(process.number(), transaction);
+  checker.on_commit_asked(process.number(), transaction, process.applied());
   for (const auto& move : transaction.moves) {
     actors_->ambush(move.group);
   }

@@ -87,7 +87,6 @@ class World {
   void on_crash(Process& process);
   void on_pause() { ++pauses_; }
   void on_ended(Process& process, const Result<void>& result);
-  void on_delivered(Process& process, std::int64_t read_up_to);
   void on_observed(Process& process, const port::Observation& seen);
   void on_told(Process& process, port::Role role);
   void on_commit_asked(Process& process, const port::Transaction& transaction);
