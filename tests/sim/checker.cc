@@ -350,18 +350,21 @@ bool Checker::is_done(const RequestId& id) const {
   return found != book_.end() && found->second.done;
 }
 
-std::vector<std::string> Checker::unfinished() const {
+std::vector<std::string> Checker::not_done() const {
   std::vector<std::string> left;
   for (const auto& [id, entry] : book_) {
-    if (entry.meddled || entry.copies.empty()) {
-      continue;
-    }
-    if (!entry.done) {
+    if (!entry.meddled && !entry.copies.empty() && !entry.done) {
       left.push_back("request " + id.value() + " is not done");
-      continue;
     }
+  }
+  return left;
+}
+
+std::vector<std::string> Checker::not_verified() const {
+  std::vector<std::string> left;
+  for (const auto& [id, entry] : book_) {
     for (const auto& group : entry.moved) {
-      if (!entry.verified.contains(group)) {
+      if (!entry.meddled && !entry.verified.contains(group)) {
         left.push_back("request " + id.value() + ": '" + group.value() +
                        "' has no last verified record");
       }

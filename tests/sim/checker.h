@@ -40,7 +40,8 @@ class Checker {
   // Keys under which the engines wrote of this request.
   const std::set<std::string>& keys_of(const RequestId& id) { return book_[id].keys; }
   // For people: what is still to come, apart from what nobody can promise. Empty: nothing.
-  std::vector<std::string> unfinished() const;
+  std::vector<std::string> not_done() const;
+  std::vector<std::string> not_verified() const;
   int dones() const { return dones_; }
   int moves() const { return moves_; }
 

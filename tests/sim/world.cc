@@ -28,7 +28,7 @@ class TraceSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
   std::string who_;
 };
 
-constexpr Micros liveness_max = 120 * seconds;
+constexpr Micros done_max = 120 * seconds;
 constexpr Micros verified_max = 60 * seconds;
 constexpr Micros idle_span = 10 * seconds;
 constexpr int idle_calls_max = 150;
@@ -250,17 +250,18 @@ void World::become_quiet() {
   }
 }
 
-void World::await_the_end() {
+// Returns how long it took until nothing was left; a violation where it takes longer than `most`.
+Micros World::await(Micros most, const std::string& since,
+                    const std::function<std::vector<std::string>()>& left) {
   const Micros began = clock.now();
-  std::vector<std::string> left;
-  do {
-    clock.run_until(clock.now() + 500 * ms);
-    left = checker.unfinished();
-  } while (!clock.is_stopped() && !left.empty() && clock.now() - began < liveness_max);
-  verdict_.finished_after = clock.now() - began;
-  if (!left.empty()) {
-    violate("120 s after the last fault: " + left.front());
+  while (!clock.is_stopped() && !left().empty()) {
+    if (clock.now() - began >= most) {
+      violate(std::to_string(most / seconds) + " s after " + since + ": " + left().front());
+      break;
+    }
+    clock.run_until(clock.now() + 250 * ms);
   }
+  return clock.now() - began;
 }
 
 int World::total_calls() const {
@@ -316,7 +317,9 @@ Verdict World::run() {
   }
   clock.run_until(plan.active);
   become_quiet();
-  await_the_end();
+  verdict_.done_after = await(done_max, "the last fault", [this] { return checker.not_done(); });
+  verdict_.verified_after =
+      await(verified_max, "the last done", [this] { return checker.not_verified(); });
   check_idleness();
   if (!clock.is_stopped()) {
     replay_into_an_empty_store();

@@ -2,6 +2,7 @@
 
 #include <spdlog/logger.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,7 +33,8 @@ struct Verdict {
   int moves = 0;
   Micros lasted = 0;
   int calls = 0;
-  Micros finished_after = 0;  // the last fault
+  Micros done_after = 0;      // from the last fault to the last done
+  Micros verified_after = 0;  // from then to the last verified record
   int idle_calls = 0;         // in 10 s of one engine
   int busiest_second = 0;     // calls in it
 };
@@ -104,7 +106,8 @@ class World {
   void start_engine(std::size_t machine);
   void restart_later(Process& process);
   void become_quiet();
-  void await_the_end();
+  Micros await(Micros most, const std::string& since,
+               const std::function<std::vector<std::string>()>& left);
   void check_idleness();
   void replay_into_an_empty_store();
   int total_calls() const;
