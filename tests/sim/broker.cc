@@ -2,19 +2,24 @@
 
 #include <algorithm>
 
+#include "tests/sim/faults.h"
+
 namespace flow::sim {
 
+bool Broker::is_over(std::int64_t epoch) const {
+  return epoch != epoch_ && !is_faulty(Fault::no_fencing);
+}
+
 Broker::Opened Broker::open_producer(int process) {
+  const bool keeps_epoch = is_faulty(Fault::same_producer) && epoch_process_ == process;
   if (open_ && !open_->ending) {
-    ++epoch_;  // nothing more of it can happen
+    epoch_ += keeps_epoch ? 0 : 1;  // nothing more of it can happen
     decide(false);
   }
   if (open_) {
     return {Answer::busy, 0};
   }
-  if (!flaws.keeps_epoch || epoch_process_ != process) {
-    ++epoch_;
-  }
+  epoch_ += keeps_epoch ? 0 : 1;
   epoch_process_ = process;
   return {Answer::ok, epoch_};
 }
@@ -22,7 +27,7 @@ Broker::Opened Broker::open_producer(int process) {
 Answer Broker::write(int process, std::int64_t epoch,
                      const std::vector<port::EncodedRecord>& records,
                      std::vector<LogPosition>* positions) {
-  if (epoch != epoch_) {
+  if (is_over(epoch)) {
     return Answer::fenced;
   }
   if (open_ && open_->ending) {
@@ -52,7 +57,7 @@ Answer Broker::write(int process, std::int64_t epoch,
 
 Answer Broker::send_offsets(std::int64_t epoch, const port::GroupMove& move,
                             const std::string& member) {
-  if (epoch != epoch_) {
+  if (is_over(epoch)) {
     return Answer::fenced;
   }
   if (!open_ || open_->ending) {
@@ -66,7 +71,7 @@ Answer Broker::send_offsets(std::int64_t epoch, const port::GroupMove& move,
     return Answer::permanent;
   }
   const bool known = member.empty() ? group.members.empty() : group.members.contains(member);
-  const bool checks = !member.empty() || (checks_guard && !flaws.skips_member_check);
+  const bool checks = !member.empty() || (checks_guard && !is_faulty(Fault::guard_before_only));
   if (checks && !known) {
     return Answer::has_member;
   }
@@ -75,7 +80,7 @@ Answer Broker::send_offsets(std::int64_t epoch, const port::GroupMove& move,
 }
 
 Answer Broker::end(std::int64_t epoch, bool commit) {
-  if (epoch != epoch_) {
+  if (is_over(epoch)) {
     return Answer::fenced;
   }
   if (!open_ || open_->ending) {

@@ -39,12 +39,6 @@ struct Transaction {
   std::vector<SentOffsets> offsets;
 };
 
-// What a broker may be found to do wrong, for faults.
-struct BrokerFlaws {
-  bool skips_member_check = false;  // takes guarded commits for groups with members
-  bool keeps_epoch = false;         // a process that opens its producer again gets the same epoch
-};
-
 // The cluster: control topic, groups, the transaction coordinator and the engine group. Everything
 // here happens at once; the time that requests take is the ports' affair.
 class Broker {
@@ -57,7 +51,6 @@ class Broker {
   bool is_up = true;
   bool checks_guard = true;
   Duration transaction_timeout{10'000};
-  BrokerFlaws flaws;
   // Called when a transaction is decided to be committed.
   std::function<void(const Transaction&)> on_commit;
 
@@ -85,6 +78,7 @@ class Broker {
   std::optional<int> owner() const { return owner_; }
 
  private:
+  bool is_over(std::int64_t epoch) const;
   void decide(bool commit);
   void write_markers();
   void choose_owner();

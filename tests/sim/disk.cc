@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tests/sim/faults.h"
+
 namespace flow::sim {
 namespace {
 
@@ -17,14 +19,15 @@ void put(Disk::Rows& rows, const store::Batch& batch) {
 
 class DiskTables : public store::Tables {
  public:
-  explicit DiskTables(Disk& disk) : disk_(disk), opening_(disk.open_anew()), rows_(disk.rows()) {}
+  explicit DiskTables(Disk& disk)
+      : disk_(disk), opening_(disk.open_anew()), rows_(disk.open_rows()) {}
 
   Result<std::optional<std::string>> get(std::string_view key) const override {
     if (disk_.is_damaged) {
       return damaged();
     }
-    const auto found = rows_.find(key);
-    return found == rows_.end() ? std::optional<std::string>{} : std::optional{found->second};
+    const auto found = rows_->find(key);
+    return found == rows_->end() ? std::optional<std::string>{} : std::optional{found->second};
   }
 
   Result<void> scan(
@@ -33,7 +36,7 @@ class DiskTables : public store::Tables {
     if (disk_.is_damaged) {
       return damaged();
     }
-    for (auto at = rows_.lower_bound(prefix); at != rows_.end(); ++at) {
+    for (auto at = rows_->lower_bound(prefix); at != rows_->end(); ++at) {
       if (!std::string_view{at->first}.starts_with(prefix) || !row(at->first, at->second)) {
         break;
       }
@@ -45,7 +48,7 @@ class DiskTables : public store::Tables {
     if (disk_.is_full) {
       return error(Errc::retriable, "write the store: no space left on device");
     }
-    put(rows_, batch);
+    put(*rows_, batch);
     if (opening_ == disk_.opening()) {
       disk_.write(batch);
     }
@@ -67,7 +70,7 @@ class DiskTables : public store::Tables {
 
   Disk& disk_;
   std::uint64_t opening_;
-  Disk::Rows rows_;
+  std::shared_ptr<Disk::Rows> rows_;
 };
 
 constexpr std::size_t copies_max = 3;
@@ -78,8 +81,24 @@ void Disk::lose(std::uint64_t kept) {
   for (std::size_t i = 0; i < unflushed_.size() && i < kept; ++i) {
     put(durable_, unflushed_[i]);
   }
+  if (is_faulty(Fault::position_without_rows) && !unflushed_.empty()) {
+    for (const auto& [key, value] : unflushed_.back().rows) {
+      if (key == "M" && value) {
+        durable_[key] = *value;
+      }
+    }
+  }
   unflushed_.clear();
   ++opening_;
+}
+
+void Disk::forget(const std::string& prefix) {
+  std::erase_if(*open_, [&](const auto& row) { return row.first.starts_with(prefix); });
+}
+
+std::shared_ptr<Disk::Rows> Disk::open_rows() {
+  open_ = std::make_shared<Rows>(durable_);
+  return open_;
 }
 
 void Disk::restore_copy(std::size_t which) { durable_ = copies_.at(which); }

@@ -32,12 +32,16 @@ class Disk {
   const Rows& rows() const { return durable_; }
   void write(store::Batch batch) { unflushed_.push_back(std::move(batch)); }
   void flush();
+  // The rows that the process which has it open sees; erased there alone, for a fault.
+  void forget(const std::string& prefix);
+  std::shared_ptr<Rows> open_rows();
 
   bool is_full = false;
   bool is_damaged = false;  // until it is set aside
 
  private:
   Rows durable_;
+  std::shared_ptr<Rows> open_ = std::make_shared<Rows>();
   std::vector<store::Batch> unflushed_;
   std::vector<Rows> copies_;  // as it was after some earlier flushes
   std::uint64_t opening_ = 0;

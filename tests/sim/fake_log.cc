@@ -1,5 +1,6 @@
 #include "tests/sim/fake_log.h"
 
+#include "tests/sim/faults.h"
 #include "tests/sim/hold.h"
 #include "tests/sim/process.h"
 #include "tests/sim/world.h"
@@ -55,7 +56,8 @@ awaitable<Result<void>> FakeLog::seek(LogPosition position) {
 std::optional<port::LogBatch> FakeLog::take() {
   World& world = process_.world();
   const auto& topic = world.broker.topic();
-  const std::int64_t stable = topic.last_stable();
+  const bool sees_all = is_faulty(Fault::read_uncommitted);
+  const std::int64_t stable = sees_all ? topic.end_position() : topic.last_stable();
   if (position_ >= stable && end_told_ == stable) {
     return std::nullopt;
   }
@@ -66,7 +68,10 @@ std::optional<port::LogBatch> FakeLog::take() {
   std::int64_t next = position_;
   while (next < stable && positions.size() < most) {
     const auto& entry = topic.entries()[static_cast<std::size_t>(next)];
-    if (entry.state == ControlTopic::State::visible) {
+    const bool hidden = entry.state != ControlTopic::State::visible;
+    const bool is_record =
+        entry.state == ControlTopic::State::pending || entry.state == ControlTopic::State::aborted;
+    if (!hidden || (sees_all && is_record)) {
       bytes->entries.push_back(entry);
       positions.push_back(next);
     }
@@ -277,7 +282,7 @@ class FakeLog::Attempt {
 
   awaitable<bool> read_again() {
     for (const auto& move : transaction_.moves) {
-      if (move.before.empty() || world_.port_flaws().skips_reread) {
+      if (move.before.empty() || is_faulty(Fault::no_reread)) {
         continue;
       }
       const std::function<bool()> request = [&world = world_, move] {

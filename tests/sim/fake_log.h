@@ -23,6 +23,7 @@ class FakeLog : public port::ControlLog {
   std::optional<std::int64_t> epoch() const { return epoch_; }
   bool is_spent() const { return spent_; }
   void spend() { spent_ = true; }
+  void unspend() { spent_ = false; }
 
  private:
   class Attempt;

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "tests/sim/faults.h"
 #include "tests/sim/world.h"
 #include "tests/support/random.h"
 
@@ -33,11 +34,25 @@ void tell_seed(int /*signal*/) {
   std::_Exit(1);
 }
 
+#ifdef FLOW_SIM_FAULTS
+bool choose_fault(std::string_view text) {
+  for (const auto& [name, fault] : flow::sim::fault_names) {
+    if (name == text) {
+      flow::sim::chosen_fault = fault;
+    }
+  }
+  return flow::sim::chosen_fault.has_value();
+}
+#else
+bool choose_fault(std::string_view /*text*/) { return false; }
+#endif
+
 int usage() {
   std::cerr
       << "usage: flow_sim [--seed N] [--count M] [--trace] [--twice]\n"
          "Runs the worlds of the seeds N to N+M-1; exit 1 at the first in which a promise is\n"
          "broken. --trace tells every step; --twice runs each seed two times and compares.\n"
+         "--fault NAME, in flow_sim_faults alone, does one thing wrong on purpose.\n"
          "FLOW_TEST_SEED and FLOW_SIM_SEEDS are used where --seed and --count are not given.\n";
   return 2;
 }
@@ -56,6 +71,8 @@ std::optional<Options> parse(int argc, char** argv) {
       if (problem != std::errc{} || end != text.data() + text.size()) {
         return std::nullopt;
       }
+    } else if (word == "--fault" && i + 1 < argc && choose_fault(argv[i + 1])) {
+      ++i;
     } else if (word == "--trace") {
       options.trace = true;
     } else if (word == "--twice") {

@@ -45,6 +45,7 @@ Process::Process(World& world, int number, Disk& disk)
       name_("e" + std::to_string(number)),
       tables_(disk),
       log_(*this),
+      disk_(disk),
       leadership_(*this),
       groups_(*this),
       clock_(*this) {
@@ -197,12 +198,10 @@ void Process::note_fate(const char* name, Fate fate) {
 }
 
 void Process::arrive_late(const char* name, std::function<void()> request) {
-  world_.clock.after(world_.clock.between(1 * seconds, 20 * seconds),
-                     [this, name, request = std::move(request)] {
-                       world_.say(name_, std::string{name} + " arrives late");
-                       request();
-                     });
+  world_.hold_back(name_ + " " + name, std::move(request));
 }
+
+void Process::may_deliver_late() { world_.may_deliver_late(); }
 
 void Process::wake_reader() {
   if (reading_ != 0) {

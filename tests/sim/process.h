@@ -15,11 +15,21 @@
 #include "tests/sim/disk.h"
 #include "tests/sim/fake_groups.h"
 #include "tests/sim/fake_leadership.h"
+#ifdef FLOW_SIM_FAULTS
+#include "tests/sim/faulty_log.h"
+#else
 #include "tests/sim/fake_log.h"
+#endif
 
 namespace flow::sim {
 
 class World;
+
+#ifdef FLOW_SIM_FAULTS
+using Log = FaultyLog;
+#else
+using Log = FakeLog;
+#endif
 
 // What becomes of one request on its way to the broker and back.
 enum class Fate : std::uint8_t {
@@ -68,6 +78,7 @@ class Process {
   bool is_stopping() const { return stopping_; }
   const engine::Engine& engine() const { return *engine_; }
   FakeLog& log() { return log_; }
+  Disk& disk() { return disk_; }
   // The position up to which the engine has applied the log.
   std::int64_t applied() const { return engine_->context().keeper.store().next().value(); }
 
@@ -94,6 +105,9 @@ class Process {
       arrive_late(name, [request] { request(); });
       co_await pass(patience());
       co_return std::nullopt;
+    }
+    if (may_come_late) {
+      may_deliver_late();
     }
     std::optional<T> answer = request();
     if (fate == Fate::answer_lost) {
@@ -122,6 +136,7 @@ class Process {
   Fate draw_fate(bool may_come_late);
   void note_fate(const char* name, Fate fate);
   void arrive_late(const char* name, std::function<void()> request);
+  void may_deliver_late();
   void fire(std::uint64_t ticket);
   void end_sessions_after_a_while();
 
@@ -129,7 +144,8 @@ class Process {
   int number_;
   std::string name_;
   DiskSource tables_;
-  FakeLog log_;
+  Log log_;
+  Disk& disk_;
   FakeLeadership leadership_;
   FakeGroups groups_;
   ProcessClock clock_;

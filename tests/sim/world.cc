@@ -31,7 +31,7 @@ class TraceSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
 constexpr Micros done_max = 120 * seconds;
 constexpr Micros verified_max = 60 * seconds;
 constexpr Micros idle_span = 10 * seconds;
-constexpr int idle_calls_max = 150;
+constexpr int idle_calls_max = 80;
 
 }  // namespace
 
@@ -167,6 +167,28 @@ void World::end_sessions(int process) {
   broker.drop(process);
   for (auto& [id, group] : broker.groups().all()) {
     std::erase_if(group.members, [&](const auto& entry) { return entry.second.holder == process; });
+  }
+}
+
+void World::hold_back(const std::string& what, std::function<void()> request) {
+  const auto number = ++ever_held_back_;
+  held_back_.emplace(number, std::pair{what, std::move(request)});
+  clock.after(clock.between(1 * seconds, 20 * seconds), [this, number] { deliver_late(number); });
+}
+
+void World::may_deliver_late() {
+  if (!held_back_.empty() && clock.random().chance(20)) {
+    deliver_late(held_back_.begin()->first);
+  }
+}
+
+void World::deliver_late(std::uint64_t number) {
+  const auto found = held_back_.find(number);
+  if (found != held_back_.end()) {
+    const auto late = std::move(found->second);
+    held_back_.erase(found);
+    say("world", late.first + " arrives late");
+    late.second();
   }
 }
 

@@ -3,6 +3,7 @@
 #include <spdlog/logger.h>
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,11 +19,6 @@
 
 // The deterministic simulation: the real engine, fake ports, virtual time, one seed.
 namespace flow::sim {
-
-// What a connector may be found to do wrong, for faults.
-struct PortFlaws {
-  bool skips_reread = false;  // no look at the befores right before the commit
-};
 
 // What one run of one seed came to.
 struct Verdict {
@@ -71,7 +67,6 @@ class World {
     return in_thousand != 0 && clock.random().below(1'000) < in_thousand;
   }
   const Faults& faults() const { return faults_; }
-  const PortFlaws& port_flaws() const { return port_flaws_; }
   bool is_quiet() const { return quiet_; }
   bool may_crash() const { return !quiet_ && crashes_ < 6; }
   bool may_pause() const { return !quiet_ && pauses_ < 4; }
@@ -92,6 +87,10 @@ class World {
   void on_observed(Process& process, const port::Observation& seen);
   void on_told(Process& process, port::Role role);
   void on_commit_asked(Process& process, const port::Transaction& transaction);
+  // A request is on its way for longer than its sender waits. It arrives after a while, or just
+  // before a later request of a transaction does.
+  void hold_back(const std::string& what, std::function<void()> request);
+  void may_deliver_late();
   // The broker has not heard of this process for too long.
   void end_sessions(int process);
 
@@ -111,15 +110,17 @@ class World {
   void check_idleness();
   void replay_into_an_empty_store();
   int total_calls() const;
+  void deliver_late(std::uint64_t number);
 
   bool tracing_;
   std::string trace_;
   Faults faults_;
-  PortFlaws port_flaws_;
   Topology topology_;
   std::vector<std::unique_ptr<Process>> processes_;
   std::unique_ptr<Actors> actors_;
   Verdict verdict_;
+  std::map<std::uint64_t, std::pair<std::string, std::function<void()>>> held_back_;
+  std::uint64_t ever_held_back_ = 0;
   bool quiet_ = false;
   bool restarts_ = true;
   int crashes_ = 0;
