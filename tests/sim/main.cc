@@ -53,14 +53,28 @@ int usage() {
          "Runs the worlds of the seeds N to N+M-1; exit 1 at the first in which a promise is\n"
          "broken. --trace tells every step; --twice runs each seed two times and compares.\n"
          "--fault NAME, in flow_sim_faults alone, does one thing wrong on purpose.\n"
-         "FLOW_TEST_SEED and FLOW_SIM_SEEDS are used where --seed and --count are not given.\n";
+         "Without arguments: FLOW_SIM_SEEDS seeds (1,000) from FLOW_TEST_SEED (1).\n";
   return 2;
+}
+
+// FLOW_SIM_SEEDS, or else the part of 100,000 that FLOW_TEST_SCALE names, or else 1,000. The
+// sanitizers' build is slower, and runs a tenth.
+std::uint64_t seeds_to_run() {
+  double seeds = 1'000;
+  if (const char* scale = std::getenv("FLOW_TEST_SCALE"); scale != nullptr && *scale != '\0') {
+    seeds = 100'000 * std::strtod(scale, nullptr);
+  }
+#ifdef __SANITIZE_ADDRESS__
+  seeds /= 10;
+#endif
+  return flow::test::number_from_environment(
+      "FLOW_SIM_SEEDS", std::max<std::uint64_t>(1, static_cast<std::uint64_t>(seeds)));
 }
 
 std::optional<Options> parse(int argc, char** argv) {
   Options options;
   options.seed = flow::test::number_from_environment("FLOW_TEST_SEED", 1);
-  options.count = flow::test::number_from_environment("FLOW_SIM_SEEDS", 1'000);
+  options.count = argc == 1 ? seeds_to_run() : 1;
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
     const bool takes_number = word == "--seed" || word == "--count";
@@ -105,7 +119,7 @@ int main(int argc, char** argv) {
     }
     if (!verdict.violation.empty()) {
       std::cout << "flow_sim: seed " << running_seed << " failed: " << verdict.violation
-                << "\nreplay: flow_sim --seed " << running_seed << " --count 1 --trace\n";
+                << "\nreplay: flow_sim --seed " << running_seed << " --trace\n";
       return 1;
     }
     if (options->twice && flow::sim::run_seed(running_seed, true).trace != verdict.trace) {

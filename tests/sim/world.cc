@@ -29,6 +29,7 @@ class TraceSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
 };
 
 constexpr Micros done_max = 120 * seconds;
+constexpr Micros leader_max = 60 * seconds;
 constexpr Micros verified_max = 60 * seconds;
 constexpr Micros idle_span = 10 * seconds;
 constexpr int idle_calls_max = 80;
@@ -294,6 +295,13 @@ int World::total_calls() const {
   return calls;
 }
 
+std::vector<std::string> World::leaderless() const {
+  const bool led = std::any_of(machines.begin(), machines.end(), [](const Machine& machine) {
+    return machine.process != nullptr && machine.process->engine().context().term.has_value();
+  });
+  return led ? std::vector<std::string>{} : std::vector<std::string>{"no engine leads"};
+}
+
 void World::check_idleness() {
   clock.run_until(clock.now() + 3 * seconds);
   const int before = total_calls();
@@ -322,10 +330,8 @@ void World::replay_into_an_empty_store() {
   broker.topic().compact(broker.topic().end_position(), true, plan.delete_retention);
   restarts_ = true;
   start_engine(0);
-  clock.run_until(clock.now() + 12 * seconds);
-  if (!clock.is_stopped() && !machines[0].process->engine().context().term) {
-    violate("an engine with an empty store does not lead");
-  }
+  await(leader_max, "a start with an empty store", [this] { return leaderless(); });
+  clock.run_until(clock.now() + 10 * seconds);
 }
 
 Verdict World::run() {
@@ -342,6 +348,7 @@ Verdict World::run() {
   verdict_.done_after = await(done_max, "the last fault", [this] { return checker.not_done(); });
   verdict_.verified_after =
       await(verified_max, "the last done", [this] { return checker.not_verified(); });
+  await(leader_max, "the last fault", [this] { return leaderless(); });
   check_idleness();
   if (!clock.is_stopped()) {
     replay_into_an_empty_store();

@@ -107,6 +107,7 @@ class World {
   void become_quiet();
   Micros await(Micros most, const std::string& since,
                const std::function<std::vector<std::string>()>& left);
+  std::vector<std::string> leaderless() const;
   void check_idleness();
   void replay_into_an_empty_store();
   int total_calls() const;
