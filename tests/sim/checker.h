@@ -19,9 +19,10 @@ namespace flow::sim {
 // codec alone.
 class Checker {
  public:
-  // `violated` is told the first broken promise; `erased`: whether groups may lose their offsets.
-  Checker(Broker& broker, bool erased, std::function<void(std::string)> violated)
-      : broker_(broker), erased_(erased), violated_(std::move(violated)) {}
+  // `violated` is told the first broken promise; `erased`: whether groups may lose their offsets;
+  // `skew`: by how much engines' clocks may be off.
+  Checker(Broker& broker, bool erased, Duration skew, std::function<void(std::string)> violated)
+      : broker_(broker), erased_(erased), skew_(skew), violated_(std::move(violated)) {}
 
   // A record of somebody else can be read from now on.
   void on_record(std::int64_t position, const port::EncodedRecord& record, Instant now);
@@ -89,6 +90,7 @@ class Checker {
 
   Broker& broker_;
   bool erased_;
+  Duration skew_;
   std::function<void(std::string)> violated_;
   std::map<RequestId, Entry> book_;
   std::map<int, port::Role> roles_;

@@ -98,7 +98,7 @@ awaitable<Result<port::Observation>> FakeGroups::observe(port::ObserveRequest re
   for (auto& view : seen.groups) {
     add_state(view);
   }
-  seen.at = world.clock.instant();
+  seen.at = world.clock.instant() + process_.skew();
   co_await process_.step("observe");
   world.on_observed(process_, seen);
   co_return seen;

@@ -41,6 +41,7 @@ Plan draw_plan(test::Random& random) {
   plan.verify_for = random.pick(verify_for);
   const std::vector<Duration> checkpoints{Duration{500}, Duration{5'000}, Duration{60'000}};
   plan.checkpoint_every = random.pick(checkpoints);
+  plan.skew = Duration{random.chance(20) ? 1'500 : 0};
   plan.bulk_from = random.chance(30) ? 5 : 20'000;
   return plan;
 }

@@ -42,6 +42,7 @@ struct Plan {
   unsigned ambush = 0;  // percent: how often something happens just when an engine looks or moves
   bool damaged_disks = false;
   Duration delete_retention{40'000};
+  Duration skew;  // engines' clocks are off by up to this
   Duration verify_for{30'000};
   Duration checkpoint_every{60'000};
   std::int64_t bulk_from = 20'000;

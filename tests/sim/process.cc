@@ -31,12 +31,13 @@ struct Process::Ticket {
   bool fired = false;
 };
 
-Instant ProcessClock::now() const { return process_.world().clock.instant(); }
+Instant ProcessClock::now() const { return process_.world().clock.instant() + process_.skew(); }
 
 awaitable<void> ProcessClock::sleep_until(Instant at) {
   auto& clock = process_.world().clock;
   process_.count_call();
-  co_await process_.pass(Clockwork::at(at) - clock.now() + clock.between(0, 2 * ms));
+  const Micros skew = process_.skew().value() * ms;
+  co_await process_.pass(Clockwork::at(at) - skew - clock.now() + clock.between(0, 2 * ms));
 }
 
 Process::Process(World& world, int number, Disk& disk)
@@ -48,7 +49,8 @@ Process::Process(World& world, int number, Disk& disk)
       disk_(disk),
       leadership_(*this),
       groups_(*this),
-      clock_(*this) {
+      clock_(*this),
+      skew_(world.clock.between(-world.plan.skew.value(), world.plan.skew.value())) {
   engine_ = std::make_unique<engine::Engine>(
       world.engine_settings(number),
       engine::Ports{log_, leadership_, groups_, world.topology(), clock_}, tables_,

@@ -75,6 +75,8 @@ class Process {
   bool is_gone() const { return crashed_ || ended_; }
   bool is_paused() const;
   bool reaches_broker() const;
+  // By how much its clock is ahead of the world's.
+  Duration skew() const { return skew_; }
   bool is_stopping() const { return stopping_; }
   const engine::Engine& engine() const { return *engine_; }
   FakeLog& log() { return log_; }
@@ -153,6 +155,7 @@ class Process {
   std::map<std::uint64_t, Ticket*> tickets_;  // of everything that waits
   std::uint64_t next_ticket_ = 1;
   std::uint64_t reading_ = 0;  // the ticket of a read that waits for more
+  Duration skew_;
   bool crashed_ = false;
   bool ended_ = false;
   bool stopping_ = false;

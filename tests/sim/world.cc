@@ -76,7 +76,8 @@ World::World(std::uint64_t seed, bool tracing)
     : clock(seed),
       plan(draw_plan(clock.random())),
       broker(clock),
-      checker(broker, plan.erased_offsets, [this](const std::string& what) { violate(what); }),
+      checker(broker, plan.erased_offsets, plan.skew,
+              [this](const std::string& what) { violate(what); }),
       tracing_(tracing) {
   broker.topic().on_change = [this] {
     for (auto& process : processes_) {
