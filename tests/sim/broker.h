@@ -43,7 +43,7 @@ struct Transaction {
 // here happens at once; the time that requests take is the ports' affair.
 class Broker {
  public:
-  explicit Broker(Clockwork& clock) : clock_(clock), topic_(clock) {}
+  explicit Broker(Clockwork& clock) : clock_(clock), topic_(clock), groups_(clock) {}
 
   ControlTopic& topic() { return topic_; }
   const ControlTopic& topic() const { return topic_; }

@@ -7,7 +7,7 @@
 
 namespace flow::sim {
 
-void Checker::violate(const RequestId& id, const std::string& what) {
+void Checker::violate(const RequestId& id, const std::string& what) const {
   violated_((id.value().empty() ? std::string{} : "request " + id.value() + ": ") + what);
 }
 
@@ -78,12 +78,44 @@ void Checker::take(const Written& written, Parts& parts) {
     Entry& entry = book_[key->id];
     if (!entry.moved.contains(verified->group)) {
       violate(key->id, "verified a group that was not moved");
+      return;
     }
+    check_verified(*verified);
     if (verified->last) {
       entry.verified.insert(verified->group);
     }
   } else if (key->kind == Kind::request || key->kind == Kind::cancel) {
     violate(key->id, "an engine wrote a request or a cancel");
+  }
+}
+
+// What it says of the offsets, held against those that stand there for long enough. Only where no
+// other request has moved the group: then there is nothing to see of this one.
+void Checker::check_verified(const Verified& verified) const {
+  constexpr Micros long_enough = 3 * seconds;
+  const auto movers = std::count_if(book_.begin(), book_.end(), [&](const auto& entry) {
+    return entry.second.moved.contains(verified.group);
+  });
+  if (movers != 1 || !terms_.prompt) {
+    return;
+  }
+  const auto& group = broker_.groups().all().at(verified.group);
+  bool untouched = true;
+  for (const auto& move : book_.at(verified.id).moved.at(verified.group).moves) {
+    const auto stored = group.offsets.find(move.at);
+    const bool touched = stored == group.offsets.end() || stored->second.transaction == 0;
+    untouched = untouched && !touched;
+    const bool elsewhere = stored != group.offsets.end() && touched &&
+                           stored->second.committed != move.after &&
+                           stored->second.visible_since + long_enough < Clockwork::at(verified.at);
+    if (elsewhere && verified.standing == Standing::stands) {
+      violate(verified.id, "'" + verified.group.value() + "' stands, it says, and does not");
+    }
+  }
+  const bool lost =
+      verified.standing == Standing::superseded || verified.standing == Standing::gone;
+  if (untouched && lost) {
+    violate(verified.id, "'" + verified.group.value() + "' was changed, it says, and was not");
   }
 }
 
@@ -149,7 +181,7 @@ void Checker::check_part(const RequestId& id, const Part& part, const Transactio
   }
   for (const auto& result : part.results) {
     if (result.failure.empty()) {
-      entry.moved.insert(result.group);
+      entry.moved.emplace(result.group, result);
     }
   }
   check_groups(id, part);
@@ -216,14 +248,14 @@ void Checker::check_done(const RequestId& id, const Part& part, Instant now) {
                          : request && request->asked_at ? *request->asked_at + day
                                                         : Instant{0};
       // By the clock of the engine that says so.
-      if (!request || request->never_expires || done.at < until || done.at > now + skew_) {
+      if (!request || request->never_expires || done.at < until || done.at > now + terms_.skew) {
         violate(id, "expired before its time");
       }
       return;
     }
     case DoneOutcome::completed_with_failures:
     case DoneOutcome::refused:
-      if (request && !geography::may_fail(*request, erased_)) {
+      if (request && !geography::may_fail(*request, terms_.erased)) {
         violate(id, "refused or failed, though it can be done: " + done.reason);
       }
       return;
@@ -364,7 +396,7 @@ std::vector<std::string> Checker::not_done() const {
 std::vector<std::string> Checker::not_verified() const {
   std::vector<std::string> left;
   for (const auto& [id, entry] : book_) {
-    for (const auto& group : entry.moved) {
+    for (const auto& [group, result] : entry.moved) {
       if (!entry.meddled && !entry.verified.contains(group)) {
         left.push_back("request " + id.value() + ": '" + group.value() +
                        "' has no last verified record");

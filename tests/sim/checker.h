@@ -20,9 +20,14 @@ namespace flow::sim {
 class Checker {
  public:
   // `violated` is told the first broken promise; `erased`: whether groups may lose their offsets;
-  // `skew`: by how much engines' clocks may be off.
-  Checker(Broker& broker, bool erased, Duration skew, std::function<void(std::string)> violated)
-      : broker_(broker), erased_(erased), skew_(skew), violated_(std::move(violated)) {}
+  // `skew`: by how much engines' clocks may be off; `prompt`: whether nothing takes long.
+  struct Terms {
+    bool erased = false;
+    Duration skew;
+    bool prompt = true;
+  };
+  Checker(Broker& broker, Terms terms, std::function<void(std::string)> violated)
+      : broker_(broker), terms_(terms), violated_(std::move(violated)) {}
 
   // A record of somebody else can be read from now on.
   void on_record(std::int64_t position, const port::EncodedRecord& record, Instant now);
@@ -60,7 +65,7 @@ class Checker {
     bool resolved = false;          // a guard record names its targets
     std::optional<Done> done;
     int moves = 0;
-    std::set<GroupId> moved;
+    std::map<GroupId, GroupResult> moved;
     std::set<GroupId> verified;  // with the last record
     std::set<std::string> keys;
     bool meddled = false;
@@ -76,6 +81,7 @@ class Checker {
 
   Parts sort(const Transaction& transaction);
   void take(const Written& written, Parts& parts);
+  void check_verified(const Verified& verified) const;
   void check_guard(const RequestId& id, const Part& part);
   void check_part(const RequestId& id, const Part& part, const Transaction& transaction,
                   Instant now);
@@ -86,11 +92,10 @@ class Checker {
   void check_order(const RequestId& id, const Part& part, int process);
   bool comes_before(const RequestId& first, const RequestId& id, const GroupId& group,
                     std::int64_t applied) const;
-  void violate(const RequestId& id, const std::string& what);
+  void violate(const RequestId& id, const std::string& what) const;
 
   Broker& broker_;
-  bool erased_;
-  Duration skew_;
+  Terms terms_;
   std::function<void(std::string)> violated_;
   std::map<RequestId, Entry> book_;
   std::map<int, port::Role> roles_;

@@ -44,7 +44,7 @@ bool Groups::commit(const GroupId& id, const std::string& member, const TopicPar
     return false;
   }
   group.exists = true;
-  group.offsets[at] = {std::move(committed), ++appended_};
+  group.offsets[at] = {std::move(committed), ++appended_, 0, clock_.now()};
   return true;
 }
 
@@ -71,7 +71,9 @@ SentOffsets Groups::send(const GroupId& id, const std::vector<port::PartitionCom
   }
   for (const auto& commit : commits) {
     group.pending.push_back(
-        {transaction, commit.at, {Committed{commit.offset, commit.metadata}, ++appended_}});
+        {transaction,
+         commit.at,
+         {Committed{commit.offset, commit.metadata}, ++appended_, transaction, 0}});
   }
   group.exists = true;
   return sent;
@@ -87,6 +89,7 @@ void Groups::end(const GroupId& id, int transaction, bool committed) {
     const auto known = group.offsets.find(pending.at);
     if (known == group.offsets.end() || known->second.appended < pending.stored.appended) {
       group.offsets[pending.at] = pending.stored;
+      group.offsets[pending.at].visible_since = clock_.now();
     }
   }
   std::erase_if(group.pending,

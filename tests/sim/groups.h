@@ -27,6 +27,8 @@ struct Group {
   struct Stored {
     Committed committed;
     std::uint64_t appended = 0;  // order of append: a later plain commit outlives a transaction's
+    int transaction = 0;         // that brought it; 0: a plain commit
+    Micros visible_since = 0;
   };
   struct Pending {
     int transaction = 0;
@@ -59,6 +61,8 @@ struct SentOffsets {
 // Consumer groups and topics of the cluster.
 class Groups {
  public:
+  explicit Groups(Clockwork& clock) : clock_(clock) {}
+
   Group& operator[](const GroupId& id) { return groups_[id]; }
   std::map<GroupId, Group>& all() { return groups_; }
   std::map<TopicPartition, Bounds>& topics() { return topics_; }
@@ -81,6 +85,7 @@ class Groups {
   void end(const GroupId& id, int transaction, bool committed);
 
  private:
+  Clockwork& clock_;
   std::map<GroupId, Group> groups_;
   std::map<TopicPartition, Bounds> topics_;
   std::uint64_t appended_ = 0;

@@ -28,6 +28,12 @@ class TraceSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
   std::string who_;
 };
 
+Checker::Terms terms_of(const Plan& plan) {
+  const Faults& faults = plan.faults;
+  const bool slow = faults.slow + faults.pause + faults.cut_off + faults.lose != 0;
+  return {plan.erased_offsets, plan.skew, !slow && plan.skew == Duration{0}};
+}
+
 constexpr Micros done_max = 120 * seconds;
 constexpr Micros leader_max = 60 * seconds;
 constexpr Micros verified_max = 60 * seconds;
@@ -76,8 +82,7 @@ World::World(std::uint64_t seed, bool tracing)
     : clock(seed),
       plan(draw_plan(clock.random())),
       broker(clock),
-      checker(broker, plan.erased_offsets, plan.skew,
-              [this](const std::string& what) { violate(what); }),
+      checker(broker, terms_of(plan), [this](const std::string& what) { violate(what); }),
       tracing_(tracing) {
   broker.topic().on_change = [this] {
     for (auto& process : processes_) {
