@@ -177,7 +177,12 @@ std::vector<Holding> judge(const Target& target, const port::GroupView& view,
   if (auto refused = refused_by_broker(view, situation)) {
     return {*std::move(refused)};
   }
-  if (view.state == port::GroupState::active) {
+  // While we hold it, whoever else is shown waits until we leave. A KIP-848 consumer that knocks
+  // turns it into a group whose members, ours too, are not named: the broker, which checks our
+  // membership when the offsets are written, has the last word.
+  const bool active = view.state == port::GroupState::active;
+  const bool ours = situation.held && (view.held_by_us || view.members.empty());
+  if (active && !ours) {
     return {Holding{in_use(view), target.group, false}};
   }
   // A hold of an engine that died: it takes itself over when this request is held, and ends with
@@ -193,7 +198,7 @@ std::vector<Holding> judge(const Target& target, const port::GroupView& view,
         "no consumer group '" + view.group.value() + "'; --create-group makes it on purpose",
         target.group, true}};
   }
-  if (situation.held && !view.held_by_us) {
+  if (situation.held && !active && !view.held_by_us) {
     return {Holding{view.group.value() + " is not held any more", target.group, false}};
   }
   return {};

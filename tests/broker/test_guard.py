@@ -135,9 +135,11 @@ def test_who_joins_before_the_offsets_is_never_reset(point, join, world, broker,
 
 
 @pytest.mark.parametrize("join", JOINERS)
-def test_who_joins_a_held_group_waits_and_starts_from_the_after(join, world, broker, flow, control, orders, new_engine):
+@pytest.mark.parametrize("point", ["before-look=stop@2", "after-look=stop@2", "after-offsets=stop"])
+def test_who_joins_a_held_group_waits_and_starts_from_the_after(point, join, world, broker, flow, control, orders,
+                                                                new_engine):
     group = orders.group()
-    engine = new_engine("after-offsets=stop").start()
+    engine = new_engine(point).start()
     engine.wait_leading()
     request = ask(flow, [group], orders.topic, "--hold")
     engine.wait_frozen()
