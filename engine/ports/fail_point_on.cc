@@ -15,7 +15,7 @@ namespace {
 struct Armed {
   std::string name;
   std::string action;
-  int nth = 1;
+  int nth = 1;  // 0: every time
 };
 
 Armed parse() {
@@ -30,6 +30,7 @@ Armed parse() {
   armed.name = all.substr(0, equals);
   armed.action = equals == std::string::npos ? "kill" : all.substr(equals + 1, at - equals - 1);
   if (at != std::string::npos) {
+    armed.nth = 0;  // what `@*` leaves
     std::from_chars(all.data() + at + 1, all.data() + all.size(), armed.nth);
   }
   return armed;
@@ -40,7 +41,7 @@ Armed parse() {
 void fail_point(std::string_view name) {
   static const Armed armed = parse();
   static std::atomic<int> hits{0};
-  if (name != armed.name || ++hits != armed.nth) {
+  if (name != armed.name || (++hits != armed.nth && armed.nth != 0)) {
     return;
   }
   if (armed.action == "kill") {
