@@ -68,12 +68,12 @@ def test_a_store_that_is_lost_changes_nothing(world, flow, control, orders, new_
     check_moved_once(world, control, request, groups, orders)
 
 
-@pytest.mark.parametrize("mode", ["guarded", "held"])
-def test_random_kills_under_a_stream_of_requests(mode, world, flow, control, orders, new_engine, rng, scaled):
+@pytest.mark.parametrize("mode, kills", [("guarded", 65), ("held", 40)])
+def test_random_kills_under_a_stream_of_requests(mode, kills, world, flow, control, orders, new_engine, rng, scaled):
     engine = new_engine().start()
     asked: dict[str, list[str]] = {}
     hold = ["--hold"] if mode == "held" else []
-    for _ in range(scaled(20)):
+    for _ in range(scaled(kills)):
         engine.wait_leading()
         for _ in range(rng.randint(1, 4)):
             groups = orders.groups(rng.randint(1, 3))

@@ -3,8 +3,12 @@ import time
 
 import pytest
 
+from support.broker import QUICK, Broker
+from support.control import ControlTopic
+from support.flow import Engine, Flow
 from support.process import wait_until
-from support.scenario import ask, check_moved_once, wait_done
+from support.scenario import Orders, ask, check_moved_once, wait_done
+from support.world import World
 
 TAKE_OVER_S = 10
 
@@ -105,6 +109,72 @@ def test_a_lone_engine_stopped_past_its_transaction_timeout_goes_on_by_itself(wo
     engine.thaw()
     assert wait_done(control, request) == "completed"
     check_moved_once(world, control, request, [group], orders)
+
+
+def strike(engine, rng) -> None:
+    """Kills it, or stops it, or wakes or starts it again."""
+    if not engine.is_running():
+        engine.start(ready=False)
+    elif engine.is_frozen():
+        engine.thaw()
+    elif rng.random() < 0.5:
+        engine.kill()
+    else:
+        engine.freeze()
+
+
+def test_requests_under_random_kills_and_stops_of_both(world, flow, control, orders, new_engine, rng, scaled):
+    engines = [new_engine().start(), new_engine().start()]
+    asked: dict[str, list[str]] = {}
+    count = scaled(200)
+    while len(asked) < count:
+        for _ in range(rng.randint(1, 4)):
+            groups = orders.groups(rng.randint(1, 3))
+            asked[ask(flow, groups, orders.topic, *(["--hold"] if rng.random() < 0.2 else []))] = groups
+        time.sleep(rng.uniform(0, 0.6))  # The moment of the blow is what varies.
+        strike(rng.choice(engines), rng)
+    for engine in engines:
+        if engine.is_running() and engine.is_frozen():
+            engine.thaw()
+        elif not engine.is_running():
+            engine.start(ready=False)
+    for request, groups in asked.items():
+        assert wait_done(control, request, 90) == "completed"
+        check_moved_once(world, control, request, groups, orders)
+
+
+@pytest.fixture
+def forgetful_broker(tmp_path):
+    """One that forgets a transactional id, and a producer, that it has not heard of for some seconds."""
+    one = Broker(tmp_path / "forgetful", {**QUICK, "transactional.id.expiration.ms": "3000",
+                                          "transaction.remove.expired.transaction.cleanup.interval.ms": "500",
+                                          "producer.id.expiration.ms": "3000"}).start()
+    yield one
+    one.stop()
+
+
+def test_an_engine_idle_past_the_expiry_of_its_transactional_id_does_the_next_request_by_itself(forgetful_broker,
+                                                                                               tmp_path, fresh):
+    flow = Flow(forgetful_broker.address, fresh("control"), tmp_path)
+    world = World(forgetful_broker.address)
+    engine = Engine(flow, tmp_path / "store")
+    try:
+        flow.ok("topic", "create")
+        control = ControlTopic(world, flow.control_topic)
+        orders = Orders(world, world.create_topic(fresh("orders"), 3), 3, 20, fresh)
+        world.fill(orders.topic, 20)
+        engine.start()
+        engine.wait_leading()
+        for _ in range(2):
+            wait_until(lambda: world.transactional_ids() == [], 30,
+                       lambda: f"the broker forgets the engine's id: {world.transactional_ids()}")
+            group = orders.group()
+            request = ask(flow, [group], orders.topic)
+            assert wait_done(control, request) == "completed"
+            check_moved_once(world, control, request, [group], orders)
+    finally:
+        engine.close()
+        world.close()
 
 
 def test_two_engines_on_one_store_folder(control, new_engine):

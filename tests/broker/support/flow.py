@@ -158,6 +158,9 @@ class Engine:
     def is_running(self) -> bool:
         return self._process is not None and self._process.poll() is None
 
+    def is_frozen(self) -> bool:
+        return state_of(self.pid) == "T"
+
     def kill(self) -> None:
         """kill -9."""
         self._process.kill()

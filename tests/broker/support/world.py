@@ -158,6 +158,10 @@ class World:
 
     # Transactions
 
+    def transactional_ids(self) -> list[str]:
+        """Those that the broker has not forgotten."""
+        return self.ask("tx.list")["ids"]
+
     def begin(self, transactional_id: str, timeout_ms: int = 60000) -> None:
         self.ask("tx.begin", id=transactional_id, timeout_ms=timeout_ms)
 

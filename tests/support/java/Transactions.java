@@ -1,10 +1,12 @@
 package world;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Properties;
+import org.apache.kafka.clients.admin.TransactionListing;
 import org.apache.kafka.clients.producer.KafkaProducer;
 
 /** Transactions by name: begun, filled, and ended as the test says, or left open. */
@@ -17,12 +19,20 @@ final class Transactions {
   }
 
   void register(Map<String, World.Command> commands) {
+    commands.put("tx.list", this::list);
     commands.put("tx.begin", this::begin);
     commands.put("tx.fill", (request, answer) -> Records.send(producer(request), clients, request));
     commands.put("tx.append",
         (request, answer) -> answer.put("offset", Records.append(producer(request), request)));
     commands.put("tx.commit", this::commit);
     commands.put("tx.abort", this::abort);
+  }
+
+  /** Every transactional id that the brokers know. */
+  private void list(JsonNode request, ObjectNode answer) throws Exception {
+    ArrayNode ids = answer.putArray("ids");
+    clients.admin().listTransactions().all().get().stream()
+        .map(TransactionListing::transactionalId).sorted().forEach(ids::add);
   }
 
   private KafkaProducer<byte[], byte[]> producer(JsonNode request) {
