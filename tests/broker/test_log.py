@@ -1,4 +1,5 @@
 """Promise 4: what stands on the control topic decides, whatever else is written there."""
+import json
 import os
 import uuid
 
@@ -34,12 +35,20 @@ def bad_values(request: str, group: str, topic: str, rng) -> dict[str, bytes | N
         "random with our identifier": b"\x10\0\0\0FLOW" + rng.randbytes(100),
         "another kind": wire.cancel(request),
         "another id": wire.request(some_id(), [group], [topic]),
+        "a union of another version": wire.of_a_newer_program(request),
+        "a wrong enum number": wire.request(request, [group], [topic], 99),
+        "no identifier": good[:4] + b"WOLF" + good[8:],
+        "no groups": wire.request(request, [], [topic]),
         "json without a position": (as_json % '"through":"cli"').encode(),
         "json with a misspelt position": (as_json % '"postion":{"kind":"earliest"}').encode(),
         "json with an unknown position": (as_json % '"position":{"kind":"sideways"}').encode(),
         "json with a wrong enum number": (as_json % '"position":{"kind":99}').encode(),
         "json cut off": (as_json % '"position":{"kind":"earliest"}').encode()[:-3],
         "json of another shape": b'{"hello": "world"}',
+        "json with a misspelt option": (as_json % '"options":{"holdd":true},"position":{"kind":"earliest"}').encode(),
+        "json with a text for a number": (as_json % '"expires_at_ms":"soon","position":{"kind":"earliest"}').encode(),
+        "json twice": (as_json % '"position":{"kind":"earliest"}').encode() * 2,
+        "json with a field twice": (as_json % '"position":{"kind":"earliest"},"position":{"kind":"latest"}').encode(),
         "json with a NUL": (as_json % '"asked_by":"a\\u0000b","position":{"kind":"earliest"}').encode(),
         "900 KB": rng.randbytes(900_000),
     }
@@ -48,18 +57,24 @@ def bad_values(request: str, group: str, topic: str, rng) -> dict[str, bytes | N
 def test_bad_records_between_good_requests(world, flow, control, orders, new_engine, rng):
     untouched = orders.group()
     # Nobody asked, or a newer program did: that one waits for a newer engine.
-    not_refused = {"tombstone": [], "json with a wrong enum number": []}
+    not_refused = {"tombstone": [], "json with a wrong enum number": [], "a wrong enum number": [],
+                   "a union of another version": []}
+    # Read well, and refused for what it says; a tombstone says nothing.
+    readable = {"tombstone", "no groups"}
+    named = []
     good: dict[str, str] = {}
     bad: dict[str, str] = {}
     names = list(bad_values(some_id(), "", "", rng))
     for name in names:
         request = some_id()
-        world.append(control.topic, f"{request}/request", bad_values(request, untouched, orders.topic, rng)[name])
+        offset = world.append(control.topic, f"{request}/request",
+                              bad_values(request, untouched, orders.topic, rng)[name])
+        named += [] if name in readable else [(name, offset)]
         bad[name] = request
         group = orders.group()
         good[ask(flow, [group], orders.topic)] = group
     for key in (b"", b"\xff\xfe/request", b"no-uuid/request", b"engine/extra", b"/", b"request"):
-        world.append(control.topic, key, b"rubbish")
+        named.append((key, world.append(control.topic, key, b"rubbish")))
     engine = new_engine().start()
     engine.wait_leading()
     last = orders.group()
@@ -73,7 +88,48 @@ def test_bad_records_between_good_requests(world, flow, control, orders, new_eng
         wanted = not_refused.get(name, ["refused"])
         wait_until(lambda: control.outcomes(request) == wanted, 10,
                    lambda: f"a request with {name} ends as {wanted}: {control.outcomes(request)}")
+    for name, offset in named:
+        assert engine.log().count(f"bad record partition=0 offset={offset} ") == 1, (name, offset, engine.log())
+    assert engine.log().count("bad record") == len(named)
+    assert json.loads(flow.ok("status", "-o", "json"))["unreadable_records"] == len(named)
     assert engine.is_running()
+
+
+def test_a_request_repeated_with_other_content_before_it_is_accepted_is_the_last_one(world, flow, control, orders,
+                                                                                     new_engine):
+    """Until an engine accepts one, a key's last record is what is asked, with or without compaction."""
+    first, last = orders.groups(2)
+    request = some_id()
+    control.append_json(request, json_request([first], [orders.topic]))
+    control.append_json(request, json_request([last], [orders.topic]))
+    engine = new_engine().start()
+    engine.wait_leading()
+    assert wait_done(control, request) == "completed"
+    check_moved_once(world, control, request, [last], orders)
+    assert world.commit_values(first) == orders.values(20)
+
+
+def test_a_waiting_request_that_is_repeated_with_other_content_stays_what_was_accepted(world, flow, control, orders,
+                                                                                       new_engine):
+    group, other = orders.groups(2)
+    engine = new_engine().start()
+    engine.wait_leading()
+    with world.consumer(group, orders.topic) as consumer:
+        consumer.wait_assigned(3)
+        request = ask(flow, [group], orders.topic, "--when-stopped")
+        wait_until(lambda: control.facts(request, "guard"), 10, "it is accepted")
+        control.append_json(request, json_request([other], [orders.topic]))
+        assert engine.terminate() == 0
+        world.compact(control.topic)
+        assert [fact.kind for fact in control.facts(request)].count("request") == 1
+        second = new_engine().start()
+        second.wait_leading()
+    assert wait_done(control, request) == "completed"
+    check_moved_once(world, control, request, [group], orders)
+    assert world.commit_values(other) == orders.values(20)
+    asked_again = flow.run("reset", "--group", other, "--topic", orders.topic, "--to-earliest", "--id", request)
+    assert asked_again.code == 1 and request in asked_again.err
+    assert "content" in flow.ok("history", request)
 
 
 @pytest.mark.parametrize("how", ["json", "flatbuffers"])

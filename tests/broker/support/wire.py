@@ -55,7 +55,7 @@ def unpack(value: bytes):
     return envelope.body
 
 
-def request(request_id: str, groups: list[str], topics: list[str], position: str = "earliest") -> bytes:
+def request(request_id: str, groups: list[str], topics: list[str], position: str | int = "earliest") -> bytes:
     """A request for groups and topics, as any Python program can write it to the control topic."""
     table = module("Request").RequestT()
     table.id = request_id
@@ -67,8 +67,23 @@ def request(request_id: str, groups: list[str], topics: list[str], position: str
         selection.name = topic
         table.topics.append(selection)
     table.position = module("Position").PositionT()
-    table.position.kind = getattr(module("PositionKind").PositionKind, position)
+    kinds = module("PositionKind").PositionKind
+    table.position.kind = position if isinstance(position, int) else getattr(kinds, position)
     return pack("Request", table)
+
+
+def of_a_newer_program(request_id: str) -> bytes:
+    """An envelope whose union member is of a version that does not exist yet: number 200, with a table."""
+    builder = flatbuffers.Builder(64)
+    text = builder.CreateString(request_id)
+    builder.StartObject(1)
+    builder.PrependUOffsetTRelativeSlot(0, text, 0)
+    body = builder.EndObject()
+    builder.StartObject(2)
+    builder.PrependUint8Slot(0, 200, 0)
+    builder.PrependUOffsetTRelativeSlot(1, body, 0)
+    builder.Finish(builder.EndObject(), file_identifier=IDENTIFIER)
+    return bytes(builder.Output())
 
 
 def cancel(request_id: str) -> bytes:
