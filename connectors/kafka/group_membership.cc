@@ -67,6 +67,9 @@ std::optional<GroupMembership::Change> GroupMembership::next() {
     }
     const auto code = rd_kafka_event_error(event.get());
     if (rd_kafka_event_type(event.get()) == RD_KAFKA_EVENT_ERROR) {
+      if (code == RD_KAFKA_RESP_ERR_INCONSISTENT_GROUP_PROTOCOL) {
+        return OtherProtocol{};
+      }
       return member_failure(*connection_, code, group_);
     }
     if (rd_kafka_event_type(event.get()) != RD_KAFKA_EVENT_REBALANCE) {

@@ -25,7 +25,9 @@ class GroupMembership {
     std::vector<TopicPartition> partitions;
   };
   struct Revoked {};
-  using Change = std::variant<Assigned, Revoked, Error>;
+  // The group speaks another protocol, or is none of consumers: joining again changes nothing.
+  struct OtherProtocol {};
+  using Change = std::variant<Assigned, Revoked, OtherProtocol, Error>;
 
   static Result<std::unique_ptr<GroupMembership>> open(const ClientConfig& config,
                                                        const std::string& client_id, GroupId group,

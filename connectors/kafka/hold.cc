@@ -172,6 +172,12 @@ Result<void> GroupHold::take(std::size_t number, const GroupMembership::Change& 
     return *wrong;
   }
   auto& one = members_->all[number];
+  if (std::holds_alternative<GroupMembership::OtherProtocol>(change)) {
+    return error(Errc::retriable, "group '" + one.membership->group().value() +
+                                      "' cannot be held: it is in use by another protocol "
+                                      "(INCONSISTENT_GROUP_PROTOCOL), or is "
+                                      "not a consumer group");
+  }
   const auto* const assigned = std::get_if<GroupMembership::Assigned>(&change);
   if (assigned == nullptr || assigned->partitions.size() != one.partitions) {
     return error(Errc::retriable, "group '" + one.membership->group().value() +

@@ -104,9 +104,28 @@ Join join_of(const Guard& guard, const std::vector<Failure>& failures) {
   return Join{queries(targets)};
 }
 
+// What is told before an attempt that takes long, or that has failed before, is made.
+std::optional<Holding> attempt(const Guard& guard, const Situation& situation) {
+  // What an earlier attempt found stands until this one finds otherwise: to end it now would begin
+  // its ten seconds anew every time.
+  const bool stands =
+      std::any_of(guard.reasons.begin(), guard.reasons.end(),
+                  [](const Reason& reason) { return reason.permanent && !reason.until; });
+  if (stands) {
+    return std::nullopt;
+  }
+  if (!situation.failing.empty()) {
+    return Holding{situation.failing + "; it is tried again", {}, false};
+  }
+  if (guard.request->options.hold && !situation.held) {
+    return Holding{"its groups are being joined to hold them", {}, false};
+  }
+  return std::nullopt;
+}
+
 // Every target group has been looked at: wait, refuse, or carry out.
 Effect judge_all(Guard guard, const RequestFacts& facts, const Situation& situation) {
-  const Judged judged = judge_targets(guard, situation);
+  Judged judged = judge_targets(guard, situation);
   const auto& failures = judged.failures;
   const bool none_can = failures.size() == guard.targets.size();
   const bool refuses = !failures.empty() && (guard.request->options.atomic || none_can);
@@ -120,6 +139,12 @@ Effect judge_all(Guard guard, const RequestFacts& facts, const Situation& situat
   if (!judged.passes || !judged.all_stood) {
     const auto again = earliest(situation.now + look_again_after, judged.stands_at);
     return wait(std::move(guard), judged.holding.said, again, facts, situation);
+  }
+  if (auto trying = situation.held ? std::nullopt : attempt(guard, situation)) {
+    judged.holding.said.push_back(*std::move(trying));
+    if (!facts.guard || !says_the_same(guard.reasons, judged.holding.said)) {
+      return wait(std::move(guard), judged.holding.said, {}, facts, situation);
+    }
   }
   if (guard.request->options.hold && !situation.held) {
     return join_of(guard, failures);

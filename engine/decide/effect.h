@@ -34,6 +34,8 @@ struct Situation {
   port::GuardSupport guard = port::GuardSupport::checked;
   // What the broker answered to earlier attempts, the last answer of each group.
   std::vector<port::GroupRefusal> refusals;
+  // Why the last attempts, one after the other, came to nothing; empty: that is not worth telling.
+  std::string failing;
 };
 
 // Nothing to do before `until`, or before something changes.

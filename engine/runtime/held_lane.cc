@@ -110,6 +110,7 @@ awaitable<void> HeldLane::carry_out(Term term, RequestId id) {
   work->joining = false;
   if (!hold) {
     work->next_at = context_.ports.clock.now() + decide::backoff(work->failures++);
+    work->failing = hold.error().detail;
     if (!refusals.empty()) {
       work->refusals = std::move(refusals);
     }

@@ -44,6 +44,16 @@ const std::vector<Record>& records_of(const decide::Effect& effect) {
   return none;
 }
 
+// One attempt may fail by chance: a consumer looked in, a coordinator moved.
+constexpr int told_after_failures = 3;
+
+std::string why_not(const port::CommitOutcome& outcome) {
+  if (!outcome.refusals.empty()) {
+    return outcome.refusals.front().detail;
+  }
+  return outcome.error ? outcome.error->detail : "";
+}
+
 // No group moves twice with one look: the later request is decided again in the next round.
 void leave_out_shared_groups(auto& moves) {
   std::set<GroupId> groups;
@@ -74,6 +84,12 @@ decide::Effect decide_work(Context& context, const Term& term, Work& work,
   situation.held = held;
   situation.guard = term.guard;
   situation.refusals = work.refusals;
+  const bool holds = work.facts.guard && work.facts.guard->record &&
+                     work.facts.guard->record->request &&
+                     work.facts.guard->record->request->options.hold;
+  if (holds || work.failures >= told_after_failures) {
+    situation.failing = work.failing;
+  }
   return decide::decide(work.facts, situation);
 }
 
@@ -93,7 +109,6 @@ void settle_works(Context& context, const std::vector<RequestId>& ids,
             context.keeper.store().next() <= outcome.positions.back()) {
           work->in_hand = outcome.positions.back();
         }
-        work->failures = 0;
         work->refusals.clear();
         break;
       case decide::After::each_alone:
@@ -101,6 +116,7 @@ void settle_works(Context& context, const std::vector<RequestId>& ids,
       case decide::After::look_again:
         work->next_at = conclusion.again;
         work->refusals = std::move(conclusion.remembered);
+        work->failing = why_not(outcome);
         ++work->failures;
         break;
       case decide::After::settle:
@@ -222,6 +238,9 @@ awaitable<void> Reconciler::round(Term term) {
     Work* work = context_.book.find(one.from.id);
     if (auto* rest = std::get_if<decide::Rest>(&one.effect)) {
       work->next_at = rest->until.value_or(Instant{std::numeric_limits<std::int64_t>::max()});
+      // It waits for something else now.
+      work->failures = 0;
+      work->failing.clear();
     } else if (std::holds_alternative<decide::Look>(one.effect)) {
       wanted.push_back(std::move(one));
     } else if (auto* join = std::get_if<decide::Join>(&one.effect)) {

@@ -107,6 +107,7 @@ void WorkBook::drop_hands() {
     work.in_hand.reset();
     work.next_at = Instant{0};
     work.failures = 0;
+    work.failing.clear();
     work.refusals.clear();
   }
 }

@@ -27,6 +27,7 @@ struct Work {
   std::vector<port::GroupQuery> to_hold;  // by the held lane: without those that can never move
   int failures = 0;                       // attempts in a row that came to nothing
   std::vector<port::GroupRefusal> refusals;
+  std::string failing;               // why the last attempt came to nothing
   std::optional<Instant> last_look;  // verification
 
   bool is_free(Instant now) const { return !in_hand && !joining && next_at <= now; }

@@ -288,6 +288,29 @@ TEST_CASE("what waits says why, once, and looks again every second", "[decide]")
   CHECK(std::holds_alternative<Move>(decide::decide(facts, now)));
 }
 
+TEST_CASE("what keeps failing is told once, and tried again", "[decide]") {
+  auto facts = facts_of(1, {request_of(1)});
+  auto now = situation();
+  const auto empty = found_empty();
+  now.seen = &empty;
+  now.failing = "group 'g' has a member that nobody names";
+  const auto effect = decide::decide(facts, now);
+  REQUIRE(std::holds_alternative<Write>(effect));
+  facts = applied(facts, effect);
+  CHECK(decide::waits_for(facts) ==
+        std::vector<std::string>{"group 'g' has a member that nobody names; it is tried again"});
+  CHECK(std::holds_alternative<Move>(decide::decide(facts, now)));
+
+  now.held = true;
+  auto held = request_of(1);
+  held.options.hold = true;
+  auto ours = view_of("g");
+  ours.held_by_us = true;
+  const auto holding = seen({ours});
+  now.seen = &holding;
+  CHECK(std::holds_alternative<Move>(decide::decide(facts_of(1, {held}), now)));
+}
+
 TEST_CASE("what waits unseen waits without looking", "[decide]") {
   auto facts = facts_of(1, {request_of(1)});
   auto now = situation();

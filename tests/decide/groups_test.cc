@@ -188,14 +188,19 @@ TEST_CASE("a held request joins the groups that can be moved, and moves them whi
   };
   SECTION("all can") {
     auto facts = facts_of(1, {asks(false, true)});
+    // It is accepted first: joining takes the broker's delay, and whoever asks sees what it waits
+    // for.
+    CHECK(outcome_of(decide_through(facts, {ok("a"), ok("b"), ok("c")}, {5'000})) == "write");
+    CHECK(decide::waits_for(facts) ==
+          std::vector<std::string>{"its groups are being joined to hold them"});
     CHECK(outcome_of(decide_through(facts, {ok("a"), ok("b"), ok("c")}, {5'000})) == "join a b c");
     CHECK(outcome_of(decide_through(facts, {ours("a"), ours("b"), ours("c")}, {5'000}, true)) ==
           "move a b c done:0 ");
   }
   SECTION("one never can") {
     auto facts = facts_of(1, {asks(false, true)});
-    CHECK(outcome_of(decide_through(facts, {ok("a"), never("b"), ok("c")}, {5'000, 15'000})) ==
-          "join a c");
+    CHECK(outcome_of(decide_through(facts, {ok("a"), never("b"), ok("c")},
+                                    {5'000, 15'000, 15'000})) == "join a c");
     CHECK(outcome_of(decide_through(facts, {ours("a"), never("b"), ours("c")}, {15'000}, true)) ==
           "move a c failed:b done:1 1 of 3 group(s) failed");
   }

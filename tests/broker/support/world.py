@@ -3,8 +3,10 @@
 All offsets of a group or topic are plain dicts: {("topic", partition): offset}.
 """
 import base64
+import contextlib
 import dataclasses
 import json
+import pathlib
 import select
 import subprocess
 import tempfile
@@ -226,6 +228,30 @@ class World:
         """protocol="classic"|"consumer", assignor=, instance=, isolation=, auto_commit=, config={}."""
         self._consumers += 1
         return Consumer(self, more.pop("name", f"consumer-{self._consumers}"), group, list(topics), more)
+
+    @contextlib.contextmanager
+    def share_group(self, group: str, topic: str):
+        """A live share group (KIP-932) that reads."""
+        with self._other_group("share.start", group, topic):
+            yield
+
+    @contextlib.contextmanager
+    def streams_application(self, group: str, topic: str, folder: pathlib.Path):
+        """A live Kafka Streams application that reads, by KIP-1071's protocol."""
+        with self._other_group("streams.start", group, topic, folder=str(folder)):
+            yield
+
+    @contextlib.contextmanager
+    def _other_group(self, command: str, group: str, topic: str, **more):
+        def reads() -> bool:
+            self.fill(topic, 1)
+            return self.ask("other.count", group=group)["count"] > 0
+        self.ask(command, group=group, topic=topic, **more)
+        try:
+            wait_until(reads, 60, f"{group} reads", every_s=0.2)
+            yield
+        finally:
+            self.ask("other.close", group=group)
 
     def tool(self, tool: str, *arguments: str) -> dict:
         """kafka-consumer-groups or kafka-topics, by Kafka's own main class: exit, stdout, stderr."""

@@ -39,6 +39,7 @@ public final class World {
     new OffsetsLog(clients).register(commands);
     new Transactions(clients).register(commands);
     new Consumers(clients).register(commands);
+    new OtherGroups(clients).register(commands);
     new Tools(clients).register(commands);
   }
 
