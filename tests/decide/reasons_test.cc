@@ -108,14 +108,6 @@ port::GroupView changed(port::GroupView view, auto change) {
 std::vector<Row> rows() {
   const auto now = situation();
   const auto plain = request_of(1);
-  auto creates = plain;
-  creates.options.create_group = true;
-  auto held = plain;
-  held.options.hold = true;
-  Request pipeline;
-  pipeline.pipeline = "cart";
-  auto holding = now;
-  holding.held = true;
   auto refused = now;
   refused.refusals = {{GroupId{"other"}, port::RefusalKind::permanent, "not me"},
                       {GroupId{"g"}, port::RefusalKind::has_member, "a member"},
@@ -125,7 +117,6 @@ std::vector<Row> rows() {
     view.problem = error(errc, detail);
     return view;
   };
-  const auto ours = [](port::GroupView& view) { view.held_by_us = true; };
   const auto parts = [](std::vector<port::PartitionView> partitions) {
     return changed(view_of("g"), [&](auto& view) { view.partitions = partitions; });
   };
@@ -157,6 +148,18 @@ std::vector<Row> rows() {
        changed(active_view("g", "app-1"),
                [](auto& view) { view.members[0].instance_id = "pod-1"; }),
        plain, now, "g has 1 member(s): app-1 at /10.0.0.1 (static member 'pod-1')", false},
+  };
+}
+
+std::vector<Row> held_rows() {
+  const auto now = situation();
+  const auto plain = request_of(1);
+  auto held = plain;
+  held.options.hold = true;
+  auto holding = now;
+  holding.held = true;
+  const auto ours = [](port::GroupView& view) { view.held_by_us = true; };
+  return {
       {"a joiner waits while we hold it", changed(active_view("g", "x"), ours), held, holding, "",
        false},
       {"a joiner of another protocol waits",
@@ -171,6 +174,19 @@ std::vector<Row> rows() {
       {"held by a dead engine, and we hold too", changed(view_of("g"), ours), held, now, "", false},
       {"held", changed(view_of("g"), ours), held, holding, "", false},
       {"held no more", view_of("g"), held, holding, "g is not held any more", false},
+  };
+}
+
+std::vector<Row> unknown_rows() {
+  const auto now = situation();
+  const auto plain = request_of(1);
+  auto creates = plain;
+  creates.options.create_group = true;
+  Request pipeline;
+  pipeline.pipeline = "cart";
+  auto refused = now;
+  refused.refusals = {{GroupId{"g"}, port::RefusalKind::permanent, "not authorised: Read"}};
+  return {
       {"unknown group", missing_view("g"), plain, now,
        "no consumer group 'g'; --create-group makes it on purpose", true},
       {"made on purpose", missing_view("g"), creates, now, "", false},
@@ -181,7 +197,10 @@ std::vector<Row> rows() {
 }
 
 TEST_CASE("what was seen of a group says whether it can be moved now", "[reasons]") {
-  const auto all = rows();
+  auto all = rows();
+  for (const auto& more : {held_rows(), unknown_rows()}) {
+    all.insert(all.end(), more.begin(), more.end());
+  }
   const auto& row = all[GENERATE_COPY(range(std::size_t{0}, all.size()))];
   CAPTURE(row.what);
   const Target target{GroupId{"g"}, {}, {}, {{TopicName{"t"}, {}}}, {}};

@@ -49,7 +49,8 @@ final class OtherGroups {
     AtomicBoolean ends = new AtomicBoolean();
     AtomicLong count = count(request);
     Thread thread = new Thread(() -> {
-      try (var consumer = new KafkaShareConsumer<>(settings, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
+      var bytes = new ByteArrayDeserializer();
+      try (var consumer = new KafkaShareConsumer<>(settings, bytes, bytes)) {
         consumer.subscribe(List.of(request.get("topic").asText()));
         while (!ends.get()) {
           count.addAndGet(consumer.poll(Duration.ofMillis(100)).count());
