@@ -101,11 +101,12 @@ Settings producer_settings(const std::string& transactional_id) {
   };
 }
 
-Settings member_settings(const std::string& group, Duration max_poll_interval) {
+Settings member_settings(const std::string& group, Assignor assignor, Duration max_poll_interval) {
   return {
       {"allow.auto.create.topics", "false"},
       {"group.id", group},
-      {"partition.assignment.strategy", "range"},
+      {"partition.assignment.strategy",
+       assignor == Assignor::cooperative_sticky ? "cooperative-sticky" : "range"},
       {"session.timeout.ms", "6000"},
       {"heartbeat.interval.ms", "1000"},
       {"max.poll.interval.ms", std::to_string(max_poll_interval.value())},

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,9 +33,14 @@ Settings reader_settings();
 // The transactional producer. `transactional_id` fences every other producer of that id.
 Settings producer_settings(const std::string& transactional_id);
 
+// How the members of a group share its partitions. `cooperative_sticky` leaves one that has a
+// partition its own when another joins (KIP-429); `range` is what consumers offer by default, and
+// lets a member be asked to give all up before anybody else gets any.
+enum class Assignor : std::uint8_t { range, cooperative_sticky };
+
 // A member of `group` that never fetches and never commits on its own. When it is not asked for
 // changes for `max_poll_interval` it leaves; as long, a rebalance of the group waits for it.
-Settings member_settings(const std::string& group, Duration max_poll_interval);
+Settings member_settings(const std::string& group, Assignor assignor, Duration max_poll_interval);
 
 // Puts together common settings, the user's, and `own`, which win over the user's. Errc::invalid: a
 // name or value that librdkafka does not take, named; the value of a setting that holds a secret is

@@ -19,7 +19,7 @@ Error member_failure(const Connection& connection, rd_kafka_resp_err_t code, con
 
 Result<std::unique_ptr<GroupMembership>> GroupMembership::open(const ClientConfig& config,
                                                                const std::string& client_id,
-                                                               GroupId group,
+                                                               GroupId group, Assignor assignor,
                                                                Duration max_poll_interval) {
   std::unique_ptr<GroupMembership> member{new GroupMembership{std::move(group)}};
   const auto prepare = [](rd_kafka_conf_t* conf, void*) {
@@ -32,7 +32,8 @@ Result<std::unique_ptr<GroupMembership>> GroupMembership::open(const ClientConfi
   BOOST_OUTCOME_TRY(
       member->connection_,
       Connection::open(RD_KAFKA_CONSUMER, without_instance, client_id,
-                       member_settings(member->group_.value(), max_poll_interval), prepare));
+                       member_settings(member->group_.value(), assignor, max_poll_interval),
+                       prepare));
   member->queue_.reset(rd_kafka_queue_get_consumer(member->connection_->handle()));
   return member;
 }
@@ -75,24 +76,44 @@ std::optional<GroupMembership::Change> GroupMembership::next() {
     if (rd_kafka_event_type(event.get()) != RD_KAFKA_EVENT_REBALANCE) {
       continue;
     }
-    if (code != RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
-      return Revoked{};
-    }
-    Assigned assigned;
+    const bool added = code == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS;
     const auto* const list = rd_kafka_event_topic_partition_list(event.get());
-    for (int i = 0; list != nullptr && i < list->cnt; ++i) {
-      assigned.partitions.push_back({TopicName{list->elems[i].topic}, list->elems[i].partition});
+    if (!is_cooperative()) {
+      owned_.clear();
     }
-    return assigned;
+    for (int i = 0; list != nullptr && i < list->cnt; ++i) {
+      const TopicPartition at{TopicName{list->elems[i].topic}, list->elems[i].partition};
+      std::erase(owned_, at);
+      if (added) {
+        owned_.push_back(at);
+      }
+    }
+    return added ? Change{Assigned{owned_}} : Change{Revoked{owned_}};
   }
 }
 
-void GroupMembership::accept() {
-  const PartitionList none{rd_kafka_topic_partition_list_new(0)};
-  rd_kafka_assign(connection_->handle(), none.get());
+bool GroupMembership::is_cooperative() const {
+  return std::string_view{rd_kafka_rebalance_protocol(connection_->handle())} == "COOPERATIVE";
 }
 
-void GroupMembership::give_up() { rd_kafka_assign(connection_->handle(), nullptr); }
+// What is assigned is never taken up, so nothing of it has to be given back either.
+void GroupMembership::accept() {
+  const PartitionList none{rd_kafka_topic_partition_list_new(0)};
+  if (is_cooperative()) {
+    const ErrorHandle done{rd_kafka_incremental_assign(connection_->handle(), none.get())};
+  } else {
+    rd_kafka_assign(connection_->handle(), none.get());
+  }
+}
+
+void GroupMembership::give_up() {
+  if (is_cooperative()) {
+    const PartitionList none{rd_kafka_topic_partition_list_new(0)};
+    const ErrorHandle done{rd_kafka_incremental_unassign(connection_->handle(), none.get())};
+  } else {
+    rd_kafka_assign(connection_->handle(), nullptr);
+  }
+}
 
 GroupMetadata GroupMembership::metadata() const {
   return GroupMetadata{rd_kafka_consumer_group_metadata(connection_->handle())};

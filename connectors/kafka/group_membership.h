@@ -14,23 +14,25 @@ namespace flow::kafka {
 
 // Membership in one consumer group that never fetches: it accepts its assignment without taking up
 // a single partition, so no fetcher is ever started, and it stays alive by librdkafka's own
-// heartbeats. Range assignor only (a cooperative one lets a second member revoke the first again
-// and again).
+// heartbeats.
 //
 // One caller at a time. Nothing here blocks but open (no network) and the destructor (threads
 // ending).
 class GroupMembership {
  public:
   struct Assigned {
-    std::vector<TopicPartition> partitions;
+    std::vector<TopicPartition> partitions;  // all that it owns now
   };
-  struct Revoked {};
+  struct Revoked {
+    std::vector<TopicPartition> left;  // what it still owns
+  };
   // The group speaks another protocol, or is none of consumers: joining again changes nothing.
   struct OtherProtocol {};
   using Change = std::variant<Assigned, Revoked, OtherProtocol, Error>;
 
   static Result<std::unique_ptr<GroupMembership>> open(const ClientConfig& config,
                                                        const std::string& client_id, GroupId group,
+                                                       Assignor assignor,
                                                        Duration max_poll_interval);
   ~GroupMembership();
   GroupMembership(const GroupMembership&) = delete;
@@ -67,7 +69,10 @@ class GroupMembership {
  private:
   explicit GroupMembership(GroupId group) : group_{std::move(group)} {}
 
+  bool is_cooperative() const;
+
   GroupId group_;
+  std::vector<TopicPartition> owned_;
   std::shared_ptr<Connection> connection_;
   QueueHandle queue_;
   bool is_leaving_ = false;

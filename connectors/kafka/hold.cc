@@ -134,8 +134,8 @@ Result<void> GroupHold::subscribe(const ClientConfig& config, const std::string&
   for (const auto& query : groups) {
     const auto topics = topics_of(query);
     BOOST_OUTCOME_TRY(const auto partitions, count_partitions(lookups, topics, deadline));
-    BOOST_OUTCOME_TRY(auto membership,
-                      GroupMembership::open(config, client_id, query.group, max_poll_interval));
+    BOOST_OUTCOME_TRY(auto membership, GroupMembership::open(config, client_id, query.group,
+                                                             Assignor::range, max_poll_interval));
     members_->bell.attach(*membership, static_cast<std::uint32_t>(members_->all.size()));
     members_->all.push_back({std::move(membership), partitions});
     BOOST_OUTCOME_TRY(members_->all.back().membership->subscribe(topics));

@@ -31,7 +31,7 @@ void GroupLeadership::ensure_joined() {
     return;
   }
   auto opened = GroupMembership::open(shared_->config, client_id_, engine_group_of(shared_->topic),
-                                      max_poll_interval);
+                                      Assignor::cooperative_sticky, max_poll_interval);
   if (!opened) {
     log_line(warning_level, client_id_, opened.error().detail);
     return;
@@ -49,17 +49,25 @@ bool GroupLeadership::take_change() {
   if (!change) {
     return false;
   }
-  if (const auto* const assigned = std::get_if<GroupMembership::Assigned>(&*change)) {
+  const auto role_with = [this](const std::vector<TopicPartition>& mine) {
     const TopicPartition throne{shared_->topic, 0};
-    const auto& mine = assigned->partitions;
-    role_ = std::find(mine.begin(), mine.end(), throne) == mine.end() ? port::Role::follower
-                                                                      : port::Role::leader;
+    return std::find(mine.begin(), mine.end(), throne) == mine.end() ? port::Role::follower
+                                                                     : port::Role::leader;
+  };
+  if (const auto* const assigned = std::get_if<GroupMembership::Assigned>(&*change)) {
+    role_ = role_with(assigned->partitions);
     membership_->accept();
+  } else if (const auto* const revoked = std::get_if<GroupMembership::Revoked>(&*change)) {
+    role_ = role_with(revoked->left);
+    membership_->give_up();
   } else if (const auto* const wrong = std::get_if<Error>(&*change)) {
     log_line(warning_level, client_id_, wrong->detail);
   } else {
-    role_ = port::Role::follower;
-    membership_->give_up();
+    log_line(warning_level, client_id_,
+             "joining group '" + membership_->group().value() +
+                 "': its members have another assignor (INCONSISTENT_GROUP_PROTOCOL); is something "
+                 "that is no engine "
+                 "in it?");
   }
   return true;
 }

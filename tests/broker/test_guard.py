@@ -135,7 +135,7 @@ def test_who_joins_before_the_offsets_is_never_reset(point, join, world, broker,
 
 
 @pytest.mark.parametrize("join", JOINERS)
-@pytest.mark.parametrize("point", ["before-look=stop@2", "after-look=stop@2", "after-offsets=stop"])
+@pytest.mark.parametrize("point", ["held-joined=stop", "before-begin=stop", "after-offsets=stop"])
 def test_who_joins_a_held_group_waits_and_starts_from_the_after(point, join, world, broker, flow, control, orders,
                                                                 new_engine):
     group = orders.group()

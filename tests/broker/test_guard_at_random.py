@@ -26,9 +26,10 @@ def is_contested(control, request: str, group: str) -> bool:
     return any(fact.table().contested for fact in control.facts(request, "verified") if fact.name == group)
 
 
-def waits(control, request: str) -> bool:
+def waits_for(control, request: str, group: str) -> bool:
     guards = control.facts(request, "guard")
-    return bool(guards) and any(reason.untilMs is None for reason in guards[-1].table().reasons or [])
+    return bool(guards) and any(reason.untilMs is None and group in reason.text.decode()
+                                for reason in guards[-1].table().reasons or [])
 
 
 def check_applied(kind, held, consumer, world, control, request, group, orders) -> None:
@@ -52,7 +53,7 @@ def run_once(kind, held, delay_s, world, broker, flow, control, orders) -> str:
         if delay_s < 0:
             time.sleep(-delay_s)
             request = ask(flow, [group], orders.topic, *arguments)
-        wait_until(lambda: control.outcomes(request) or waits(control, request), 40, "it is done, or waits")
+        wait_until(lambda: control.outcomes(request) or waits_for(control, request, group), 40, "it is done, or waits")
         if control.outcomes(request):
             check_applied(kind, held, consumer, world, control, request, group, orders)
             return "applied"

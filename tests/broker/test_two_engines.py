@@ -14,21 +14,16 @@ TAKE_OVER_S = 10
 
 
 def start_two(world, control, new_engine, fail_point=""):
-    """Two engines, the first of which leads. Which one does is the group's choice, and may change when one joins."""
+    """Two engines, the first of which leads: one that joins leaves a leader its place."""
     group = f"flow-engine.{control.topic}"
     first, second = new_engine(fail_point), new_engine()
-    for _ in range(20):
-        first.start()
-        first.wait_leading()
-        second.start()
-        wait_until(lambda: is_settled(world.describe(group)), 20,
-                   lambda: f"both are in the group: {world.describe(group)}")
-        wait_until(lambda: {first.role(), second.role()} == {"leads", "follows"}, 30,
-                   lambda: f"one leads:\n{first.log()}\n{second.log()}")
-        if first.role() == "leads":
-            return first, second
-        assert (first.terminate(), second.terminate()) == (0, 0)
-    raise AssertionError("the first engine never leads")
+    first.start()
+    first.wait_leading()
+    second.start()
+    wait_until(lambda: is_settled(world.describe(group)), 20,
+               lambda: f"both are in the group: {world.describe(group)}")
+    assert (first.role(), second.role()) == ("leads", "follows"), f"{first.log()}\n{second.log()}"
+    return first, second
 
 
 def is_settled(described: dict) -> bool:
@@ -54,6 +49,15 @@ def test_the_other_executes_the_next_request_when_the_leader_is_killed(world, fl
     check_moved_once(world, control, request, [group], orders)
     assert world.commit_values(before) == orders.values(20, 0)
     assert second.role() == "leads"
+
+
+def test_engines_that_join_leave_the_leader_its_place(world, flow, control, orders, new_engine):
+    first, _ = start_two(world, control, new_engine)
+    for count in (3, 4, 5):
+        new_engine().start()
+        wait_until(lambda: len(world.describe(f"flow-engine.{control.topic}")["members"]) == count, 20, "it joins")
+    assert wait_done(control, ask(flow, [orders.group()], orders.topic)) == "completed"
+    assert len(control.leaders()) == 1 and first.role() == "leads"
 
 
 def test_a_leader_that_ends_hands_over_at_once(world, flow, control, orders, new_engine):
