@@ -164,6 +164,18 @@ def check_coroutine_lambdas(code):
                    "a lambda with captures is a coroutine; make it a named function with arguments")
 
 
+CONDITION = re.compile(r"\b(?:if|while|switch)\s*(?:constexpr\s*)?(?=\()")
+
+
+def check_coroutine_conditions(code):
+    """g++ 12 lays the frame out wrongly; docs/decisions/0003 says how."""
+    for found in CONDITION.finditer(code):
+        condition = code[found.end():matching(code, found.end(), "(", ")")]
+        if "co_await" in condition:
+            yield (line_of(code, found.start()), "coroutine",
+                   "a co_await in a condition; give its answer a name before")
+
+
 def check_words(path, text, code):
     for found in UNFINISHED.finditer(text):
         yield line_of(text, found.start()), "unfinished", f"'{found.group()}' must not land"
@@ -194,6 +206,7 @@ def check_text(path, text):
     yield from check_includes(path, lines)
     yield from check_functions(code)
     yield from check_coroutine_lambdas(code)
+    yield from check_coroutine_conditions(code)
     yield from check_words(path, text, code)
 
 
@@ -255,6 +268,9 @@ SAMPLES = [
     ("engine/runtime/a.cc", "auto f = [this]() -> A { co_return; };\n", ["coroutine"]),
     ("engine/runtime/a.cc", "spawn([&, x = 1](int a) mutable {\n  co_await b(a);\n});\n", ["coroutine"]),
     ("engine/runtime/a.cc", "auto f = []() -> A { co_return; };\n", []),
+    ("engine/runtime/a.cc", "if (a &&\n    !co_await b(c)) {\n}\n", ["coroutine"]),
+    ("engine/runtime/a.cc", "while (co_await b()) {\n}\n", ["coroutine"]),
+    ("engine/runtime/a.cc", "const auto a = co_await b();\nif (a) {\n}\n", []),
     ("engine/runtime/a.cc", "auto f = [this] { g(); };\nA h() { co_return a[i]; }\n", []),
     ("tests/sim/a.cc", "run([&]() -> A { co_await b(); });\n", ["coroutine"]),
     ("engine/runtime/a.cc", "std::this_thread::sleep_for(a);\n", ["blocking"]),

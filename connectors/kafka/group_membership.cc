@@ -88,7 +88,10 @@ std::optional<GroupMembership::Change> GroupMembership::next() {
         owned_.push_back(at);
       }
     }
-    return added ? Change{Assigned{owned_}} : Change{Revoked{owned_}};
+    if (added) {
+      return Assigned{owned_};
+    }
+    return Revoked{owned_};
   }
 }
 

@@ -188,8 +188,10 @@ std::vector<Holding> judge(const Target& target, const port::GroupView& view,
   // A hold of an engine that died: it takes itself over when this request is held, and ends with
   // its session.
   if (view.held_by_us && !situation.held && !request.options.hold) {
-    return {Holding{view.group.value() + " is still held by an engine of this control topic",
-                    target.group, false}};
+    return {
+        Holding{view.group.value() +
+                    " is still held by an engine that has ended or serves another control topic",
+                target.group, false}};
   }
   const bool named_by_request = !request.groups.empty();
   if (view.state == port::GroupState::missing && named_by_request &&

@@ -170,7 +170,7 @@ std::vector<Row> held_rows() {
       {"a joiner waits for the end of a dead holder", changed(active_view("g", "x"), ours), held,
        now, "g has 1 member(s): x at /10.0.0.1", false},
       {"held by a dead engine", changed(view_of("g"), ours), plain, now,
-       "g is still held by an engine of this control topic", false},
+       "g is still held by an engine that has ended or serves another control topic", false},
       {"held by a dead engine, and we hold too", changed(view_of("g"), ours), held, now, "", false},
       {"held", changed(view_of("g"), ours), held, holding, "", false},
       {"held no more", view_of("g"), held, holding, "g is not held any more", false},

@@ -131,7 +131,8 @@ awaitable<Result<std::shared_ptr<port::Hold>>> FakeGroups::hold(
   World& world = process_.world();
   co_await process_.step("hold");
   const auto hold = std::make_shared<SimHold>(world.broker.groups(), process_.number());
-  if (!co_await join_all(groups, *hold)) {
+  const bool joined = co_await join_all(groups, *hold);
+  if (!joined) {
     hold->leave();
     co_await process_.step("hold");
     for (const auto& query : groups) {

@@ -25,7 +25,8 @@ awaitable<port::Role> FakeLeadership::changed_from(port::Role current) {
         co_return role;
       }
     }
-    if (!co_await process_.pass(world.clock.between(50 * ms, 600 * ms))) {
+    const bool passed = co_await process_.pass(world.clock.between(50 * ms, 600 * ms));
+    if (!passed) {
       co_return current;
     }
   }

@@ -114,7 +114,8 @@ awaitable<Result<port::LogBatch>> FakeLog::read() {
       none.next = LogPosition{position_};
       co_return none;
     }
-    if (!co_await process_.wait_for_log(until - world.clock.now())) {
+    const bool woken = co_await process_.wait_for_log(until - world.clock.now());
+    if (!woken) {
       co_return error(Errc::cancelled, "reading the control topic was cancelled");
     }
     if (!process_.reaches_broker()) {
