@@ -26,7 +26,7 @@ MODULES = {
                        "boost/asio/", "spdlog/"],
     "engine/app": ["engine/", "connectors/", "store/", "schemas/", "boost/", "spdlog/", "CLI/", "yaml-cpp/",
                    "librdkafka/", "openssl/", "sys/"],
-    "connectors/kafka": ["connectors/kafka/", "engine/ports/", "schemas/", "librdkafka/", "boost/asio/",
+    "connectors/kafka": ["connectors/kafka/", "engine/ports/", "schemas/", "librdkafka/", "openssl/", "boost/asio/",
                          "spdlog/", "sys/"],
     "connectors/topology": ["connectors/topology/", "engine/ports/", "schemas/", "yaml-cpp/", "sys/"],
     "tests": [""],

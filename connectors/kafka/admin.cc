@@ -10,6 +10,11 @@
 namespace flow::kafka {
 namespace {
 
+// What passes by itself soon after a topic was made; a missing right does not.
+bool is_about_a_new_topic(const Error& problem) {
+  return problem.errc == Errc::retriable || problem.detail.starts_with("no such topic");
+}
+
 class ClusterAdmin final : public Admin {
  public:
   ClusterAdmin(ClientConfig config, std::string client_id, std::shared_ptr<Connection> connection)
@@ -31,7 +36,7 @@ class ClusterAdmin final : public Admin {
     // Brokers hear of a new topic one after the other, and its leader comes a moment later.
     for (Backoff backoff;;) {
       auto state = kafka::describe_log(*connection_, *uncommitted, topic, until);
-      if (state || state.error().errc == Errc::unreachable || !backoff.pause(until)) {
+      if (state || !is_about_a_new_topic(state.error()) || !backoff.pause(until)) {
         return state;
       }
     }

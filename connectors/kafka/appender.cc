@@ -28,7 +28,10 @@ class LogAppender final : public Appender {
     const ErrorHandle refused = hand_over(connection_->handle(), topic_, record, delivery);
     if (refused != nullptr) {
       deliveries_.pop_back();
-      return failure(refused.get(), "appending to topic '" + topic_.value() + "'");
+      const auto code = rd_kafka_error_code(refused.get());
+      return is_missing_right(code)
+                 ? not_authorised()
+                 : failure(refused.get(), "appending to topic '" + topic_.value() + "'");
     }
     await(delivery, until);
     if (!delivery.answered) {
@@ -82,8 +85,8 @@ class LogAppender final : public Appender {
       return LogPosition{delivery.offset};
     }
     const std::string what = "appending to topic '" + topic_.value() + "'";
-    if (delivery.code == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED) {
-      return error(Errc::refused, "not authorised: Write on topic '" + topic_.value() + "'");
+    if (is_missing_right(delivery.code)) {
+      return not_authorised();
     }
     if (!delivery.answered || delivery.status == RD_KAFKA_MSG_STATUS_POSSIBLY_PERSISTED) {
       return error(Errc::unknown, connection_->no_answer(what, waited).detail +
@@ -93,6 +96,18 @@ class LogAppender final : public Appender {
       return connection_->no_answer(what, waited);
     }
     return connection_->explain(delivery.code, what);
+  }
+
+  // Who may write nothing at all is refused an idempotent producer's id, in the cluster's name.
+  static bool is_missing_right(rd_kafka_resp_err_t code) {
+    return code == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED ||
+           code == RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED;
+  }
+
+  Error not_authorised() const {
+    return error(Errc::refused,
+                 "not authorised: Write on topic '" + topic_.value() +
+                     "' (a broker before Kafka 2.8 wants IdempotentWrite on the cluster besides)");
   }
 
   std::shared_ptr<Connection> connection_;

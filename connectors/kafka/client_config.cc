@@ -39,7 +39,9 @@ Settings common_settings() {
       {"reconnect.backoff.max.ms", "1000"},
       {"api.version.request", "true"},
       {"statistics.interval.ms", "0"},
-      {"log.connection.close", "false"},
+      // The only way to hear that a listener wants another protocol; connection.cc keeps the lines
+      // back.
+      {"log.connection.close", "true"},
       {"log_level", "6"},
       {"topic.metadata.refresh.interval.ms", "300000"},
   };

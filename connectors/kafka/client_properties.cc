@@ -270,10 +270,21 @@ class Translator {
       return wrong(lines_.contains("sasl.mechanism") ? "sasl.mechanism" : "sasl.mechanisms",
                    named + " needs sasl.jaas.config, or sasl.username and sasl.password");
     }
+    if (named == "OAUTHBEARER" && !lines_.contains("sasl.oauthbearer.method") &&
+        !lines_.contains("enable.sasl.oauthbearer.unsecure.jwt")) {
+      return wrong(lines_.contains("sasl.mechanism") ? "sasl.mechanism" : "sasl.mechanisms",
+                   oauth_way_out("OAUTHBEARER needs librdkafka's "));
+    }
     if (named.empty() && !lines_.contains("sasl.kerberos.keytab")) {
       return wrong("security.protocol", "needs sasl.mechanism and sasl.jaas.config beside it");
     }
     return boost::outcome_v2::success();
+  }
+
+  static std::string oauth_way_out(const std::string& before) {
+    return before +
+           "sasl.oauthbearer.method=oidc with sasl.oauthbearer.client.id, "
+           "sasl.oauthbearer.client.secret and sasl.oauthbearer.token.endpoint.url";
   }
 
   Result<void> finish_jaas(const std::string& named) {
@@ -284,11 +295,9 @@ class Translator {
                    "sasl.kerberos.keytab=FILE and sasl.kerberos.principal=NAME");
     }
     if (module == "OAuthBearerLoginModule") {
-      return wrong(
-          "sasl.jaas.config",
-          "an OAUTHBEARER login cannot be taken from JAAS; replace the line by librdkafka's "
-          "sasl.oauthbearer.method=oidc with sasl.oauthbearer.client.id, "
-          "sasl.oauthbearer.client.secret and sasl.oauthbearer.token.endpoint.url");
+      return wrong("sasl.jaas.config",
+                   oauth_way_out("an OAUTHBEARER login cannot be taken from JAAS; replace the line "
+                                 "by librdkafka's "));
     }
     const bool plain = module == "PlainLoginModule";
     const bool scram = module == "ScramLoginModule";

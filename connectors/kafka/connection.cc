@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <condition_variable>
 #include <string_view>
 
@@ -13,6 +12,7 @@ namespace flow::kafka {
 namespace {
 
 constexpr int error_level = 3;
+constexpr int info_level = 6;
 constexpr const char* interceptor_name = "flow-connection";
 
 std::string seconds(Duration duration) {
@@ -33,33 +33,27 @@ std::string_view without_thread(std::string_view text) {
   return text;
 }
 
-// "h:9092/bootstrap: Connect to ipv4#h:9092 failed: Connection refused (after 0ms in state
-// CONNECT)" -> "connect to ipv4#h:9092 failed: connection refused".
-std::string shortened(std::string_view text) {
-  text = without_thread(text);
-  const auto colon = text.find(": ");
-  if (colon != std::string_view::npos &&
-      text.substr(0, colon).find(' ') == std::string_view::npos) {
-    text.remove_prefix(colon + 2);
+// Called by OpenSSL for each certificate of a chain. Says what OpenSSL says, and keeps the reason,
+// which librdkafka does not tell.
+int on_certificate(rd_kafka_t*, const char* broker, std::int32_t, int* reason, int, const char* der,
+                   std::size_t size, char*, std::size_t, void* self) {
+  if (*reason == 0) {
+    return 1;
   }
-  text = text.substr(0, text.find(" (after "));
-  std::string words{text};
-  std::replace(words.begin(), words.end(), '\n', ' ');
-  const bool is_acronym =
-      words.size() > 1 && std::isupper(static_cast<unsigned char>(words[1])) != 0;
-  if (!words.empty() && !is_acronym) {
-    words.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(words.front())));
-  }
-  return words;
+  static_cast<Connection*>(self)->keep_certificate_problem(
+      certificate_problem(*reason, broker, der, size));
+  return 0;
 }
 
-// Whether a connection failed while it was being secured or authenticated, and not by being
-// dropped.
-bool turns_away(std::string_view text) {
-  const bool was_greeting = text.find("in state AUTH") != std::string_view::npos ||
-                            text.find("in state SSL_HANDSHAKE") != std::string_view::npos;
-  return was_greeting && text.find("Disconnected") == std::string_view::npos &&
-         text.find("timed out") == std::string_view::npos;
+// Where the user wants no look at certificates, a callback would look nevertheless.
+void watch_certificates(rd_kafka_conf_t* conf) {
+  std::array<char, 16> value{};
+  std::size_t size = value.size();
+  if (rd_kafka_conf_get(conf, "enable.ssl.certificate.verification", value.data(), &size) ==
+          RD_KAFKA_CONF_OK &&
+      std::string_view{value.data()} == "true") {
+    rd_kafka_conf_set_ssl_cert_verify_cb(conf, &on_certificate);
+  }
 }
 
 }  // namespace
@@ -80,19 +74,23 @@ Result<std::shared_ptr<Connection>> Connection::open(rd_kafka_type_t type, const
   BOOST_OUTCOME_TRY(ConfHandle conf, make_conf(user, client_id, own));
   std::shared_ptr<Connection> connection{new Connection};
   connection->brokers_ = bootstrap_servers(user);
+  connection->greeting_ = greeting_of(user);
   rd_kafka_conf_set_opaque(conf.get(), connection.get());
   rd_kafka_conf_set_log_cb(conf.get(), &Connection::on_log);
   rd_kafka_conf_interceptor_add_on_new(conf.get(), interceptor_name, &Connection::on_new,
                                        connection.get());
+  watch_certificates(conf.get());
   if (prepare != nullptr) {
     prepare(conf.get(), prepare_with);
   }
   std::array<char, 512> text{};
   connection->handle_ = rd_kafka_new(type, conf.get(), text.data(), text.size());
+  // A client that was made owns them. Where none was made, librdkafka 2.0.2 may have freed the
+  // interceptors in them, and would free them again with the settings (it crashes): rather lost.
+  static_cast<void>(conf.release());
   if (connection->handle_ == nullptr) {
     return error(Errc::invalid, "client settings: " + std::string{text.data()});
   }
-  static_cast<void>(conf.release());  // rd_kafka_new owns it now
   return connection;
 }
 
@@ -159,11 +157,20 @@ void Connection::on_log(const rd_kafka_t* client, int level, const char* facilit
   if (std::string_view{facility} == "CONFWARN") {
     return;
   }
+  const std::string_view line = without_thread(text);
   auto* const self = static_cast<Connection*>(rd_kafka_opaque(client));
-  if (self != nullptr && level <= error_level) {
-    self->remember(facility, text);
+  const bool is_hang_up = tells_of_a_hang_up(line);
+  if (self != nullptr && (level <= error_level || is_hang_up)) {
+    self->remember(facility, line);
   }
-  log_line(level, rd_kafka_name(client), without_thread(text));
+  if (!is_hang_up) {
+    log_line(std::max(level, info_level), rd_kafka_name(client), line);
+  }
+}
+
+void Connection::keep_certificate_problem(std::string problem) {
+  const std::lock_guard lock{mutex_};
+  certificate_problem_ = std::move(problem);
 }
 
 void Connection::remember(std::string_view facility, std::string_view text) {
@@ -174,8 +181,12 @@ void Connection::remember(std::string_view facility, std::string_view text) {
     return;
   }
   const std::lock_guard lock{mutex_};
-  last_failure_ = shortened(text);
-  if (turns_away(text)) {
+  auto failure = read_failure(text, greeting_, certificate_problem_);
+  if (!failure) {
+    return;
+  }
+  last_failure_ = std::move(failure->text);
+  if (failure->was_turned_away) {
     was_turned_away_ = true;
     changed_.notify_all();
   }

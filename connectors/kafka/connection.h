@@ -8,6 +8,7 @@
 #include <string>
 
 #include "connectors/kafka/client_config.h"
+#include "connectors/kafka/connection_failure.h"
 #include "connectors/kafka/handles.h"
 #include "schemas/error.h"
 
@@ -76,6 +77,10 @@ class Connection {
   // said last.
   Error explain(rd_kafka_resp_err_t code, const std::string& what) const;
 
+  // Why a broker's certificate was not accepted, from OpenSSL's threads; for the failure that
+  // follows.
+  void keep_certificate_problem(std::string problem);
+
  private:
   Connection() = default;
   static void on_log(const rd_kafka_t* client, int level, const char* facility, const char* text);
@@ -87,12 +92,14 @@ class Connection {
 
   rd_kafka_t* handle_ = nullptr;
   std::string brokers_;
+  Greeting greeting_;
   mutable std::atomic<bool> is_retired_{false};
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   bool was_reached_ = false;
   bool was_turned_away_ = false;
   std::string last_failure_;
+  std::string certificate_problem_;
 };
 
 // Waits on a queue until an event of `type` comes or the deadline passes; other events are dropped.

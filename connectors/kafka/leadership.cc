@@ -19,6 +19,7 @@ const Duration max_poll_interval{60'000};
 const Duration confirm_max{5'000};
 const Duration leave_max{5'000};
 constexpr int warning_level = 4;
+constexpr int info_level = 6;
 
 }  // namespace
 
@@ -33,14 +34,26 @@ void GroupLeadership::ensure_joined() {
   auto opened = GroupMembership::open(shared_->config, client_id_, engine_group_of(shared_->topic),
                                       Assignor::cooperative_sticky, max_poll_interval);
   if (!opened) {
-    log_line(warning_level, client_id_, opened.error().detail);
+    tell(opened.error());
     return;
   }
   membership_ = std::move(opened.value());
   membership_->wake(pump_.descriptor(), std::string(1, '\0'));
   if (const auto begun = membership_->subscribe({shared_->topic}); !begun) {
-    log_line(warning_level, client_id_, begun.error().detail);
+    tell(begun.error());
   }
+}
+
+// Nobody waits for the membership's errors as for an answer. A broker that is away is told by
+// whoever asks it something; what keeps this engine from ever leading has to be told here, once.
+void GroupLeadership::tell(const Error& problem) {
+  const bool passes = problem.errc == Errc::unreachable || problem.errc == Errc::retriable;
+  if (passes || problem.detail == told_) {
+    log_line(info_level, client_id_, problem.detail);
+    return;
+  }
+  told_ = problem.detail;
+  log_line(warning_level, client_id_, "cannot join the engines' group: " + problem.detail);
 }
 
 // One at a time: a leader that was deposed and made leader again has to hear of both.
@@ -57,11 +70,12 @@ bool GroupLeadership::take_change() {
   if (const auto* const assigned = std::get_if<GroupMembership::Assigned>(&*change)) {
     role_ = role_with(assigned->partitions);
     membership_->accept();
+    told_.clear();
   } else if (const auto* const revoked = std::get_if<GroupMembership::Revoked>(&*change)) {
     role_ = role_with(revoked->left);
     membership_->give_up();
   } else if (const auto* const wrong = std::get_if<Error>(&*change)) {
-    log_line(warning_level, client_id_, wrong->detail);
+    tell(*wrong);
   } else {
     log_line(warning_level, client_id_,
              "joining group '" + membership_->group().value() +

@@ -24,6 +24,7 @@ class GroupLeadership final : public port::Leadership {
  private:
   void ensure_joined();
   bool take_change();
+  void tell(const Error& problem);
 
   std::shared_ptr<Shared> shared_;
   std::string client_id_;
@@ -31,6 +32,7 @@ class GroupLeadership final : public port::Leadership {
   std::shared_ptr<GroupMembership> membership_;
   port::Role role_ = port::Role::follower;
   bool is_left_ = false;
+  std::string told_;
 };
 
 }  // namespace flow::kafka

@@ -3,11 +3,14 @@
 #include <functional>
 #include <string_view>
 
-// What librdkafka itself has to say (connections lost, authentication failed). It never holds
-// passwords: librdkafka logs no settings, and neither do we.
+// What librdkafka itself has to say (connections lost, authentication failed), and what this
+// connector could not say by an error. It never holds passwords: librdkafka leaves them out of the
+// settings that it logs, and we log none.
 namespace flow::kafka {
 
-// `level` as syslog(3): 3 error, 4 warning, 6 info, 7 debug. Called from librdkafka's threads: must
+// `level` as syslog(3): 4 warning is the connector's own word; librdkafka's are 6 info and 7 debug,
+// whatever it thinks of them: what matters comes back as the error of the call that it spoils.
+// Called from librdkafka's threads: must
 // not block, throw, or call into this connector.
 using LogSink = std::function<void(int level, std::string_view client, std::string_view text)>;
 

@@ -1,5 +1,7 @@
 #include "connectors/kafka/refusals.h"
 
+#include <set>
+
 #include "connectors/kafka/errors.h"
 
 namespace flow::kafka {
@@ -12,6 +14,19 @@ constexpr int stale_member_epoch = 113;
 
 std::string place(const TopicPartition& at) {
   return "'" + at.topic.value() + "' partition " + std::to_string(at.partition);
+}
+
+// The broker does not say which of them it means.
+std::string topics_of(const port::GroupMove& move) {
+  std::set<TopicName> names;
+  for (const auto& commit : move.commits) {
+    names.insert(commit.at.topic);
+  }
+  std::string text = names.size() == 1 ? "topic " : "one of the topics ";
+  for (const auto& name : names) {
+    text += (text.ends_with(' ') ? "'" : ", '") + name.value() + "'";
+  }
+  return text;
 }
 
 std::string words(const std::optional<Committed>& committed) {
@@ -42,7 +57,9 @@ bool is_about_membership(rd_kafka_resp_err_t code) {
   }
 }
 
-std::optional<port::GroupRefusal> refusal_of(rd_kafka_resp_err_t code, const GroupId& group) {
+std::optional<port::GroupRefusal> refusal_of(rd_kafka_resp_err_t code,
+                                             const port::GroupMove& move) {
+  const GroupId& group = move.group;
   const std::string name = "group '" + group.value() + "'";
   if (is_about_membership(code)) {
     return port::GroupRefusal{
@@ -60,10 +77,10 @@ std::optional<port::GroupRefusal> refusal_of(rd_kafka_resp_err_t code, const Gro
                                 "not authorised: Read on " + name};
     case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
       return port::GroupRefusal{group, port::RefusalKind::permanent,
-                                "not authorised: Read on a topic of " + name};
+                                "not authorised: Read on " + topics_of(move)};
     case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
       return port::GroupRefusal{group, port::RefusalKind::permanent,
-                                "no such topic or partition among those of " + name};
+                                name + ": no such topic or partition among " + topics_of(move)};
     case RD_KAFKA_RESP_ERR_OFFSET_METADATA_TOO_LARGE:
     case RD_KAFKA_RESP_ERR_INVALID_COMMIT_OFFSET_SIZE:
       return port::GroupRefusal{group, port::RefusalKind::permanent, name + ": " + reason(code)};

@@ -18,7 +18,7 @@ bool is_about_membership(rd_kafka_resp_err_t code);
 
 // What the broker's answer to a guarded commit means for the group; nothing where it is not about
 // the group.
-std::optional<port::GroupRefusal> refusal_of(rd_kafka_resp_err_t code, const GroupId& group);
+std::optional<port::GroupRefusal> refusal_of(rd_kafka_resp_err_t code, const port::GroupMove& move);
 
 // Compares what was read right before the commit with what must still be true. Nothing: it is.
 std::optional<port::GroupRefusal> compare_before(const port::GroupMove& move,

@@ -149,13 +149,18 @@ class Attempt {
   std::string appending() const { return "appending to topic '" + producer_.topic().value() + "'"; }
 
   Error delivery_failure(rd_kafka_resp_err_t code) const {
+    const Error not_authorised =
+        error(Errc::refused, "not authorised: Write on topic '" + producer_.topic().value() + "'");
     if (code == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED) {
-      return error(Errc::refused,
-                   "not authorised: Write on topic '" + producer_.topic().value() + "'");
+      return not_authorised;
     }
     if (code == RD_KAFKA_RESP_ERR__PURGE_QUEUE || code == RD_KAFKA_RESP_ERR__PURGE_INFLIGHT) {
-      // The transaction failed before the record was sent; librdkafka logged why.
-      return error(Errc::retriable, producer_.connection().with_last_failure(appending()));
+      // The transaction failed before the record was sent; librdkafka only logged why. The one
+      // partition that it adds to a transaction is the control topic's.
+      auto why = producer_.connection().with_last_failure(appending());
+      const bool is_refused =
+          why.ends_with(rd_kafka_err2str(RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED));
+      return is_refused ? not_authorised : error(Errc::retriable, std::move(why));
     }
     return producer_.connection().explain(code, appending());
   }
@@ -183,22 +188,22 @@ class Attempt {
       const ErrorHandle failed{rd_kafka_send_offsets_to_transaction(
           client(), offsets.get(), metadata, std::max(1, until.left_ms()))};
       if (failed != nullptr) {
-        return judge_offsets(failed.get(), move.group, hold != nullptr);
+        return judge_offsets(failed.get(), move, hold != nullptr);
       }
     }
     mark("after-offsets");
     return true;
   }
 
-  bool judge_offsets(const rd_kafka_error_t* failed, const GroupId& group, bool is_held) {
+  bool judge_offsets(const rd_kafka_error_t* failed, const port::GroupMove& move, bool is_held) {
     const auto code = rd_kafka_error_code(failed);
-    const std::string what = "moving group '" + group.value() + "'";
+    const std::string what = "moving group '" + move.group.value() + "'";
     if (!rd_kafka_error_is_fatal(failed)) {
       if (is_held && is_about_membership(code)) {
         return fail(error(Errc::retriable, what + ": it is no longer held (" + reason(code) + ")"),
                     false);
       }
-      if (auto refusal = refusal_of(code, group)) {
+      if (auto refusal = refusal_of(code, move)) {
         refusals_.push_back(*std::move(refusal));
         return false;
       }

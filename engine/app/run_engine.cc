@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "connectors/kafka/engine_ports.h"
+#include "connectors/kafka/log.h"
 #include "connectors/topology/file_source.h"
 #include "engine/app/log_setup.h"
 #include "engine/app/serve.h"
@@ -36,6 +37,21 @@ std::string host_name() {
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
 }
 
+// librdkafka's threads outlive the server, and the logger with them.
+void log_what_the_connector_says(std::shared_ptr<spdlog::logger> logger) {
+  kafka::set_log_sink(
+      [logger = std::move(logger)](int level, std::string_view client, std::string_view text) {
+        constexpr int warning = 4;
+        constexpr int info = 6;
+        if (level <= warning) {
+          logger->warn("{}", text);
+        } else {
+          logger->log(level <= info ? spdlog::level::debug : spdlog::level::trace, "{}: {}", client,
+                      text);
+        }
+      });
+}
+
 // The process's whole life on one thread.
 class Server {
  public:
@@ -45,6 +61,7 @@ class Server {
         tables_(options.store),
         signals_(context_, SIGTERM, SIGINT),
         patience_(context_) {
+    log_what_the_connector_says(log_);
     settings_.engine_id = random_uuid();
     settings_.host = host_name();
     settings_.version = version;

@@ -213,6 +213,8 @@ TEST_CASE("what cannot be translated is an error that names it and the way out")
        "client.properties:3: sasl.jaas.config: ", "both needed"},
       {"security.protocol=SASL_SSL\nsasl.mechanism=PLAIN\n",
        "client.properties:2: sasl.mechanism: ", "PLAIN needs sasl.jaas.config"},
+      {"security.protocol=SASL_SSL\nsasl.mechanism=OAUTHBEARER\n",
+       "client.properties:2: sasl.mechanism: ", "sasl.oauthbearer.method=oidc"},
       {"security.protocol=SASL_SSL\n",
        "client.properties:1: security.protocol: ", "needs sasl.mechanism"},
       {"sasl.login.callback.handler.class=x.Y\n",

@@ -22,6 +22,12 @@ port::GroupMove move_from(std::optional<Committed> before) {
   return move;
 }
 
+port::GroupMove move_to(const TopicPartition& place) {
+  auto move = move_from({});
+  move.commits = {{place, 0, ""}};
+  return move;
+}
+
 }  // namespace
 
 TEST_CASE("what the broker's answer means for the group") {
@@ -39,11 +45,23 @@ TEST_CASE("what the broker's answer means for the group") {
       {RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, Kind::permanent},
       {RD_KAFKA_RESP_ERR_OFFSET_METADATA_TOO_LARGE, Kind::permanent},
   }));
-  const auto refusal = refusal_of(static_cast<rd_kafka_resp_err_t>(code), group);
+  const auto refusal = refusal_of(static_cast<rd_kafka_resp_err_t>(code), move_to(at));
   REQUIRE(refusal);
   CHECK(refusal->group == group);
   CHECK(refusal->kind == kind);
-  CHECK_THAT(refusal->detail, Catch::Contains("cart.router.in"));
+  const bool names_topic = code == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED;
+  CHECK_THAT(refusal->detail,
+             Catch::Contains(names_topic ? "shop.cart-events.v1" : "cart.router.in"));
+}
+
+TEST_CASE("a missing right on a topic names the topics that it may be about") {
+  auto move = move_from({});
+  move.commits = {{at, 0, ""}, {{at.topic, 2}, 0, ""}};
+  const auto code = RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED;
+  CHECK(refusal_of(code, move)->detail == "not authorised: Read on topic 'shop.cart-events.v1'");
+  move.commits.push_back({{TopicName{"a"}, 0}, 0, ""});
+  CHECK(refusal_of(code, move)->detail ==
+        "not authorised: Read on one of the topics 'a', 'shop.cart-events.v1'");
 }
 
 TEST_CASE("an answer that is not about the group refuses no group") {
@@ -52,7 +70,7 @@ TEST_CASE("an answer that is not about the group refuses no group") {
       RD_KAFKA_RESP_ERR_INVALID_PRODUCER_ID_MAPPING, RD_KAFKA_RESP_ERR_INVALID_TXN_STATE,
       RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS, RD_KAFKA_RESP_ERR_CONCURRENT_TRANSACTIONS,
       RD_KAFKA_RESP_ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED);
-  CHECK_FALSE(refusal_of(code, group));
+  CHECK_FALSE(refusal_of(code, move_from({})));
 }
 
 TEST_CASE("a before that still stands is no refusal") {

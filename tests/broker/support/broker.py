@@ -28,24 +28,27 @@ if java.VERSION.startswith("3."):
 
 class Broker:
     def __init__(self, directory: pathlib.Path, settings: dict[str, str] | None = None,
-                 format_arguments: list[str] | None = None):
+                 format_arguments: list[str] | None = None, version: str = java.VERSION):
         self._dir = directory
-        self._settings = settings or {}
+        self._version = version
+        self.settings = settings or {}
         self._format_arguments = format_arguments or []
         self.address = ""
 
     def _script(self, command: str, *arguments: str) -> str:
         done = subprocess.run([ROOT / "scripts" / "broker", command, str(self._dir), *arguments], text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120, check=False)
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120, check=False,
+                              env={**os.environ, "KAFKA_VERSION": self._version})
         if done.returncode != 0 and command != "status":
             raise AssertionError(f"scripts/broker {command}: {done.stderr}")
         return done.stdout.strip()
 
-    def start(self) -> "Broker":
-        """Starts it, or starts it again with its data, settings and port."""
-        settings = [] if self.address else [f"--set={key}={value}" for key, value in self._settings.items()]
+    def start(self, owner: int | None = None) -> "Broker":
+        """Starts it, or starts it again with its data, settings and port. It ends with `owner`, or with us."""
+        java.jars(self._version)
+        settings = [] if self.address else [f"--set={key}={value}" for key, value in self.settings.items()]
         formatting = [f"--format-arg={argument}" for argument in self._format_arguments]
-        self.address = self._script("start", "--owner", str(os.getpid()), *settings, *formatting)
+        self.address = self._script("start", "--owner", str(owner or os.getpid()), *settings, *formatting)
         return self
 
     def stop(self) -> None:

@@ -82,8 +82,8 @@ def finish(process: subprocess.Popen, timeout_s: float = COMMAND_TIMEOUT_S) -> D
 
 
 def requested(out: str) -> str:
-    """The id in `reset requested for 'cart': <uuid>`."""
-    found = re.search(r"reset requested for '[^']*': ([0-9a-f-]{36})", out)
+    """The id in `reset requested for 'cart': <uuid>`, or `... for group 'g': <uuid>`."""
+    found = re.search(r"reset requested for .*: ([0-9a-f-]{36})$", out, re.MULTILINE)
     assert found, f"no id in: {out!r}"
     return str(uuid.UUID(found[1]))
 

@@ -11,10 +11,11 @@ VERSION = os.environ.get("KAFKA_VERSION", "4.1.1")
 SOURCES = ROOT / "tests" / "support" / "java"
 
 
-def jars() -> pathlib.Path:
-    libs = ROOT / "build" / "kafka" / VERSION / "libs"
+def jars(version: str = VERSION) -> pathlib.Path:
+    """Kafka's jars of a version; scripts/setup fetches them where they are not there yet."""
+    libs = ROOT / "build" / "kafka" / version / "libs"
     if not libs.is_dir():
-        subprocess.run([ROOT / "scripts" / "setup"], check=True)
+        subprocess.run([ROOT / "scripts" / "setup"], check=True, env={**os.environ, "KAFKA_VERSION": version})
     return libs
 
 

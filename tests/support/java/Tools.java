@@ -12,9 +12,10 @@ import org.apache.kafka.common.utils.Exit;
 
 /** Kafka's own command line tools, run by their main methods inside this process: what their users see. */
 final class Tools {
-  private static final Map<String, String> TOOLS = Map.of(
-      "kafka-consumer-groups", "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand",
-      "kafka-topics", "org.apache.kafka.tools.TopicCommand");
+  private static final Map<String, List<String>> TOOLS = Map.of(
+      "kafka-acls", List.of("org.apache.kafka.tools.AclCommand", "kafka.admin.AclCommand"),  // The second: 3.x.
+      "kafka-consumer-groups", List.of("org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"),
+      "kafka-topics", List.of("org.apache.kafka.tools.TopicCommand"));
 
   private final Clients clients;
 
@@ -49,7 +50,7 @@ final class Tools {
     System.setErr(new PrintStream(err, true, StandardCharsets.UTF_8));
     int status = 0;
     try {
-      Class.forName(TOOLS.get(request.get("tool").asText())).getMethod("main", String[].class)
+      mainClass(request.get("tool").asText()).getMethod("main", String[].class)
           .invoke(null, (Object) arguments.toArray(new String[0]));
     } catch (java.lang.reflect.InvocationTargetException thrown) {
       if (thrown.getCause() instanceof Ended ended) {
@@ -66,5 +67,16 @@ final class Tools {
     }
     answer.put("exit", status).put("stdout", out.toString(StandardCharsets.UTF_8))
         .put("stderr", err.toString(StandardCharsets.UTF_8));
+  }
+
+  private static Class<?> mainClass(String tool) throws ClassNotFoundException {
+    for (String name : TOOLS.get(tool)) {
+      try {
+        return Class.forName(name);
+      } catch (ClassNotFoundException ofAnotherVersion) {
+        continue;
+      }
+    }
+    throw new ClassNotFoundException(tool);
   }
 }

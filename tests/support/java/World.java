@@ -41,6 +41,7 @@ public final class World {
     new Consumers(clients).register(commands);
     new OtherGroups(clients).register(commands);
     new Tools(clients).register(commands);
+    new Users(clients).register(commands);
   }
 
   public static void main(String[] arguments) throws Exception {
