@@ -8,7 +8,7 @@
 namespace flow::app {
 namespace {
 
-constexpr const char* examples = R"(
+constexpr const char* cancel_examples = R"(
 Example:
   flow cancel 1b7c2f0e-9a4d-4d3e-8f55-2f1c0b6e9a71
 
@@ -125,7 +125,7 @@ void add_cancel(CLI::App& root, Chosen& chosen) {
   add_text(*command, "--timeout", words->timeout,
            "how long to wait for an engine to take it up, 1m by default", "DURATION");
   add_common_options(*command, chosen, Prints::documents_and_id);
-  command->footer(examples);
+  command->footer(cancel_examples);
   command->callback([&chosen, words] {
     chosen.command = [words](const Invocation& invocation) {
       return run_cancel(*words, invocation);

@@ -18,7 +18,7 @@
 namespace flow::app {
 namespace {
 
-constexpr const char* examples = R"(
+constexpr const char* engine_examples = R"(
 Example:
   flow engine --store /var/lib/flow --topology pipelines.yaml
 
@@ -134,7 +134,7 @@ void add_engine(CLI::App& root, Chosen& chosen) {
       ->option_text("text|json")
       ->check(one_of({"text", "json"}));
   add_common_options(*command, chosen, Prints::nothing);
-  command->footer(examples);
+  command->footer(engine_examples);
   command->callback([&chosen, words] {
     chosen.command = [words](const Invocation& invocation) { return run(*words, invocation); };
   });

@@ -12,7 +12,7 @@
 namespace flow::app {
 namespace {
 
-constexpr const char* examples = R"(
+constexpr const char* history_examples = R"(
 Examples:
   flow history
   flow history cart --since 7d
@@ -225,7 +225,7 @@ void add_history(CLI::App& root, Chosen& chosen) {
   add_text(*command, "--since", words->since,
            "only those asked since then: 7d, or a time in RFC 3339", "TIME");
   add_common_options(*command, chosen, Prints::documents_and_id);
-  command->footer(examples);
+  command->footer(history_examples);
   command->callback([&chosen, words] {
     chosen.command = [words](const Invocation& invocation) {
       return run_history(*words, invocation);

@@ -14,7 +14,7 @@
 namespace flow::app {
 namespace {
 
-constexpr const char* examples = R"(
+constexpr const char* reset_examples = R"(
 Examples:
   flow reset cart -n shop --wait
       every streamlet of pipeline cart that has an inlet, back to the earliest offsets
@@ -308,7 +308,7 @@ void add_reset(CLI::App& root, Chosen& chosen) {
   add_target_options(*command, *words);
   add_behaviour_options(*command, *words);
   add_common_options(*command, chosen, Prints::documents_and_id);
-  command->footer(examples);
+  command->footer(reset_examples);
   command->callback([&chosen, words] {
     chosen.command = [words](const Invocation& invocation) -> Result<Exit> {
       const Asking asking{now(), asked_by(), RequestId{random_uuid()}};

@@ -12,7 +12,7 @@ constexpr const char* description =
     "flow moves Kafka consumer groups: each reset is a record on a control topic, carried out\n"
     "exactly once by an engine, and kept for ever.\n";
 
-constexpr const char* examples = R"(
+constexpr const char* root_examples = R"(
 Examples:
   export FLOW_BOOTSTRAP_SERVERS=kafka-1:9092
   flow topic create
@@ -102,7 +102,7 @@ Parsed parse(const std::vector<std::string>& words, Chosen& chosen) {
   CLI::App root{description, "flow"};
   root.set_version_flag("--version", std::string{"flow "} + version, "print the version");
   root.require_subcommand(1);
-  root.footer(examples);
+  root.footer(root_examples);
   root.formatter(std::make_shared<Help>());
   root.set_help_flag("-h,--help", "print this help");
   add_engine(root, chosen);

@@ -16,7 +16,7 @@
 namespace flow::app {
 namespace {
 
-constexpr const char* examples = R"(
+constexpr const char* status_examples = R"(
 Examples:
   flow status
   flow status cart --topology pipelines.yaml
@@ -299,7 +299,7 @@ void add_status(CLI::App& root, Chosen& chosen) {
   add_text(*command, "-n,--namespace", words->namespace_name, "the pipeline's namespace",
            "NAMESPACE");
   add_common_options(*command, chosen, Prints::documents_and_id);
-  command->footer(examples);
+  command->footer(status_examples);
   command->callback([&chosen, words] {
     chosen.command = [words](const Invocation& invocation) {
       return StatusCommand{invocation, *words}.run();
