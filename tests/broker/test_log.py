@@ -271,6 +271,7 @@ def lax_broker(tmp_path_factory):
     one.stop()
 
 
+@pytest.mark.xdist_group("lax broker")
 @pytest.mark.parametrize("arguments", [
     ["reset", "--group", "g", "--topic", "no-such-topic", "--to-earliest"],
     ["reset", "--group", "g", "--topic", "no-such-topic", "--to-earliest", "--wait", "--timeout", "2s"],

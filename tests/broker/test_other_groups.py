@@ -6,6 +6,7 @@ from support.process import wait_until
 from support.scenario import ask, reset_arguments, wait_done
 from support.world import World
 
+pytestmark = pytest.mark.xdist_group("other groups")
 # Both are previews in this version of Kafka.
 NEW_GROUPS = {"unstable.feature.versions.enable": "true", "unstable.api.versions.enable": "true",
               "group.coordinator.rebalance.protocols": "classic,consumer,share,streams",
