@@ -231,8 +231,7 @@ class Look {
     }
     const auto listed = groups_.listed.find(view.group);
     const bool is_listed = listed != groups_.listed.end();
-    const bool needs_listing = described.value().state == RD_KAFKA_CONSUMER_GROUP_STATE_DEAD;
-    if (needs_listing && !is_listed && groups_.listing_problem) {
+    if (needs_the_listing(described.value()) && !is_listed && groups_.listing_problem) {
       view.problem = groups_.listing_problem;
       return;
     }

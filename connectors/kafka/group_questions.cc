@@ -101,7 +101,7 @@ void read_description(const Connection& connection,
 }
 
 void read_descriptions(const Connection& connection, rd_kafka_event_t* event,
-                       const std::vector<GroupId>& asked, GroupsSeen& seen) {
+                       const std::set<GroupId>& asked, GroupsSeen& seen) {
   if (const auto code = rd_kafka_event_error(event); code != RD_KAFKA_RESP_ERR_NO_ERROR) {
     for (const auto& group : asked) {
       seen.described.insert_or_assign(
@@ -132,6 +132,50 @@ void read_listing(const Connection& connection, rd_kafka_event_t* event, GroupsS
   const auto* const* causes = rd_kafka_ListConsumerGroups_result_errors(result, &count);
   if (count > 0) {
     seen.listing_problem = failure(causes[0], "listing groups");
+  }
+}
+
+void list_groups(const Connection& connection, const Deadline& deadline, GroupsSeen& seen) {
+  const AdminOptions options =
+      admin_options(connection, RD_KAFKA_ADMIN_OP_LISTCONSUMERGROUPS, deadline);
+  const QueueHandle queue = connection.new_queue();
+  rd_kafka_ListConsumerGroups(connection.handle(), options.get(), queue.get());
+  for (Rounds rounds{deadline};;) {
+    const EventHandle event =
+        wait_for(queue.get(), RD_KAFKA_EVENT_LISTCONSUMERGROUPS_RESULT, rounds.next());
+    if (event != nullptr) {
+      read_listing(connection, event.get(), seen);
+      return;
+    }
+    if (!rounds.again(connection)) {
+      seen.listing_problem = connection.no_answer("listing groups", deadline.asked());
+      return;
+    }
+  }
+}
+
+void describe_groups(const Connection& connection, const std::set<GroupId>& groups,
+                     const Deadline& deadline, GroupsSeen& seen) {
+  std::vector<const char*> names;
+  names.reserve(groups.size());
+  for (const auto& group : groups) {
+    names.push_back(group.value().c_str());
+  }
+  const AdminOptions options =
+      admin_options(connection, RD_KAFKA_ADMIN_OP_DESCRIBECONSUMERGROUPS, deadline);
+  const QueueHandle queue = connection.new_queue();
+  for (Rounds rounds{deadline};;) {
+    rd_kafka_DescribeConsumerGroups(connection.handle(), names.data(), names.size(), options.get(),
+                                    queue.get());
+    const EventHandle event =
+        wait_for(queue.get(), RD_KAFKA_EVENT_DESCRIBECONSUMERGROUPS_RESULT, rounds.next());
+    if (event != nullptr) {
+      read_descriptions(connection, event.get(), groups, seen);
+      return;
+    }
+    if (!rounds.again(connection)) {
+      return;
+    }
   }
 }
 
@@ -185,47 +229,17 @@ std::vector<OffsetsSeen> ask_offsets(const Connection& connection,
 GroupsSeen ask_groups(const Connection& connection, const std::vector<GroupId>& groups,
                       const Deadline& deadline) {
   GroupsSeen seen;
-  const std::set<GroupId> distinct(groups.begin(),
-                                   groups.end());  // the broker takes no group twice
-  std::vector<const char*> names;
-  names.reserve(distinct.size());
-  for (const auto& group : distinct) {
-    names.push_back(group.value().c_str());
-  }
-  const AdminOptions describe =
-      admin_options(connection, RD_KAFKA_ADMIN_OP_DESCRIBECONSUMERGROUPS, deadline);
-  const AdminOptions list =
-      admin_options(connection, RD_KAFKA_ADMIN_OP_LISTCONSUMERGROUPS, deadline);
-  const QueueHandle queue = connection.new_queue();
-  rd_kafka_ListConsumerGroups(connection.handle(), list.get(), queue.get());
-  seen.listing_problem = connection.no_answer("listing groups", deadline.asked());
-  bool is_listed = false;
-  for (Rounds rounds{deadline}; seen.described.empty() || !is_listed;) {
-    if (seen.described.empty()) {
-      rd_kafka_DescribeConsumerGroups(connection.handle(), names.data(), names.size(),
-                                      describe.get(), queue.get());
-    }
-    for (const Deadline round = rounds.next(); seen.described.empty() || !is_listed;) {
-      const EventHandle event{rd_kafka_queue_poll(queue.get(), round.left_ms())};
-      if (event == nullptr) {
-        break;
-      }
-      const auto type = rd_kafka_event_type(event.get());
-      if (type == RD_KAFKA_EVENT_LISTCONSUMERGROUPS_RESULT) {
-        is_listed = true;
-        seen.listing_problem.reset();
-        read_listing(connection, event.get(), seen);
-      } else if (type == RD_KAFKA_EVENT_DESCRIBECONSUMERGROUPS_RESULT && seen.described.empty()) {
-        read_descriptions(connection, event.get(), groups, seen);
-      }
-    }
-    if ((seen.described.empty() || !is_listed) && !rounds.again(connection)) {
-      break;
-    }
-  }
+  // The broker takes no group twice.
+  describe_groups(connection, {groups.begin(), groups.end()}, deadline, seen);
   for (const auto& group : groups) {
     seen.described.try_emplace(
         group, connection.no_answer("group '" + group.value() + "'", deadline.asked()));
+  }
+  const bool needs_listing = std::any_of(
+      seen.described.begin(), seen.described.end(),
+      [](const auto& one) { return one.second && needs_the_listing(one.second.value()); });
+  if (needs_listing) {
+    list_groups(connection, deadline, seen);
   }
   return seen;
 }

@@ -38,11 +38,12 @@ std::vector<OffsetsSeen> ask_offsets(const Connection& connection,
 
 struct GroupsSeen {
   std::map<GroupId, Result<Described>> described;
-  std::map<GroupId, StateCode> listed;
+  std::map<GroupId, StateCode> listed;   // where a description did not say enough
   std::optional<Error> listing_problem;  // some broker did not list its groups
 };
 
-// Describes the groups and lists all groups, at the same time.
+// Describes the groups, and lists all groups where a description does not say enough: a listing
+// costs the broker as much as it has groups.
 GroupsSeen ask_groups(const Connection& connection, const std::vector<GroupId>& groups,
                       const Deadline& deadline);
 

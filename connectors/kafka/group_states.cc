@@ -21,9 +21,13 @@ StateSeen judge_unnamed(std::optional<StateCode> listed, bool has_offsets) {
 
 }  // namespace
 
+bool needs_the_listing(const Described& described) {
+  return described.state == RD_KAFKA_CONSUMER_GROUP_STATE_DEAD && described.members.empty();
+}
+
 StateSeen judge_state(const Described& described, std::optional<StateCode> listed,
                       bool has_offsets) {
-  if (described.state == RD_KAFKA_CONSUMER_GROUP_STATE_DEAD && described.members.empty()) {
+  if (needs_the_listing(described)) {
     return judge_unnamed(listed, has_offsets);
   }
   StateSeen seen;

@@ -29,6 +29,9 @@ struct StateSeen {
   bool held_by_us = false;
 };
 
+// Whether only the listing knows the group's state.
+bool needs_the_listing(const Described& described);
+
 // `listed` absent: the listing does not have the group. `has_offsets`: some committed offset was
 // seen.
 StateSeen judge_state(const Described& described, std::optional<StateCode> listed,

@@ -57,7 +57,8 @@ struct Context {
   bool fenced = false;         // another engine may lead
   bool caught_up = false;      // the log's end was reached once
   bool stopping = false;
-  std::optional<Error> failure;  // why the engine ends by itself
+  bool verifier_gives_way = false;  // it waits for the reconciler to have nothing due
+  std::optional<Error> failure;     // why the engine ends by itself
 
   Signal applied;      // for the leader: records were applied
   Signal leading;      // for the leader: role, settle_wanted, fenced or stopping changed

@@ -12,6 +12,9 @@ using boost::asio::awaitable;
 namespace {
 
 constexpr std::size_t together_max = 32;
+// While requests wait to be moved, looks at what became of others give way to them: a round so
+// often.
+const Duration gives_way_for{500};
 
 decide::Effect decide_one(Context& context, const Work& work, const port::Observation* seen) {
   decide::VerificationSituation situation;
@@ -88,6 +91,13 @@ awaitable<void> Verifier::round(Term term) {
   co_await write(term, std::move(round.writing), std::move(round.records));
 }
 
+// When the next round may begin, where moves are due; nothing where none is.
+std::optional<Instant> Verifier::gives_way_until(Instant now) const {
+  const auto move = context_.book.next_open();
+  const Instant until = last_round_ + gives_way_for;
+  return move && *move <= now && until > now ? std::optional{until} : std::nullopt;
+}
+
 awaitable<void> Verifier::run() {
   while (!context_.stopping) {
     const Instant now = context_.ports.clock.now();
@@ -96,6 +106,13 @@ awaitable<void> Verifier::run() {
       co_await wait_for(context_, context_.verify_work, next);
       continue;
     }
+    if (const auto until = gives_way_until(now)) {
+      context_.verifier_gives_way = true;
+      co_await wait_for(context_, context_.verify_work, until);
+      context_.verifier_gives_way = false;
+      continue;
+    }
+    last_round_ = now;
     co_await round(*context_.term);
   }
 }

@@ -13,11 +13,13 @@ class Verifier {
   boost::asio::awaitable<void> run();
 
  private:
+  std::optional<Instant> gives_way_until(Instant now) const;
   boost::asio::awaitable<void> round(Term term);
   boost::asio::awaitable<void> write(Term term, std::vector<RequestId> ids,
                                      std::vector<Record> records);
 
   Context& context_;
+  Instant last_round_;
 };
 
 }  // namespace flow::engine

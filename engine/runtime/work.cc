@@ -56,6 +56,36 @@ void WorkBook::resolve_again(const port::Topology& topology) {
   }
 }
 
+void WorkBook::note_moves(const store::RequestFacts& facts) {
+  const auto* done = store::closing_done(facts);
+  if (done == nullptr) {
+    return;
+  }
+  for (const auto& [group, copies] : facts.results) {
+    const auto* result = store::result_of(facts, group);
+    if (result != nullptr && result->failure.empty()) {
+      moved_[group].insert({done->at, facts.id});
+    }
+  }
+}
+
+void WorkBook::forget_moves(const store::RequestFacts& facts) {
+  const auto* done = store::closing_done(facts);
+  if (done == nullptr) {
+    return;
+  }
+  for (const auto& [group, copies] : facts.results) {
+    const auto moves = moved_.find(group);
+    if (moves == moved_.end()) {
+      continue;
+    }
+    moves->second.erase({done->at, facts.id});
+    if (moves->second.empty()) {
+      moved_.erase(moves);
+    }
+  }
+}
+
 void WorkBook::update(const store::RequestFacts& facts, const port::Topology& topology) {
   const auto phase = store::phase_of(facts);
   const bool open = store::is_open(phase);
@@ -64,7 +94,9 @@ void WorkBook::update(const store::RequestFacts& facts, const port::Topology& to
   if (known != works_.end()) {
     leave_queues(known->second);
     open_.erase({known->second.asked_at, facts.id});
-    unverified_.erase(facts.id);
+    if (unverified_.erase(facts.id) == 1) {
+      forget_moves(known->second.facts);
+    }
     unresolved_.erase(facts.id);
   }
   if (!open && !unverified) {
@@ -84,6 +116,7 @@ void WorkBook::update(const store::RequestFacts& facts, const port::Topology& to
   }
   if (unverified) {
     unverified_.insert(facts.id);
+    note_moves(facts);
   }
   if (open) {
     open_.insert({work.asked_at, facts.id});
@@ -156,17 +189,10 @@ std::set<GroupId> WorkBook::moved_again(const Work& work) const {
   if (done == nullptr) {
     return groups;
   }
-  for (const auto& id : unverified_) {
-    const auto& other = works_.at(id);
-    const auto* later = store::closing_done(other.facts);
-    const bool after = later != nullptr && id != work.facts.id &&
-                       std::pair{later->at, id} > std::pair{done->at, work.facts.id};
-    for (const auto& [group, copies] : other.facts.results) {
-      const auto* result = store::result_of(other.facts, group);
-      if (after && result != nullptr && result->failure.empty() &&
-          work.facts.results.contains(group)) {
-        groups.insert(group);
-      }
+  for (const auto& [group, copies] : work.facts.results) {
+    const auto moves = moved_.find(group);
+    if (moves != moved_.end() && *moves->second.rbegin() > Place{done->at, work.facts.id}) {
+      groups.insert(group);
     }
   }
   return groups;

@@ -86,6 +86,8 @@ class WorkBook {
  private:
   using Place = std::pair<Instant, RequestId>;
 
+  void note_moves(const store::RequestFacts& facts);
+  void forget_moves(const store::RequestFacts& facts);
   void leave_queues(const Work& work);
   void enter_queues(const Work& work);
 
@@ -95,6 +97,7 @@ class WorkBook {
   std::set<RequestId> unverified_;
   std::set<RequestId> unresolved_;  // open, and the topology tells their groups
   std::map<GroupId, std::set<Place>> queues_;
+  std::map<GroupId, std::set<Place>> moved_;  // by unverified requests: (done at, id)
 };
 
 }  // namespace flow::engine
