@@ -113,6 +113,16 @@ bool is_readable(const RecordKey& key, std::string_view value) {
   return envelope != nullptr && wire::can_read(*envelope, key);
 }
 
+bool is_last_look(const RecordKey& key, std::string_view value) {
+  if (is_json(value)) {
+    const auto record = decode(key, value);
+    return record && std::get<Verified>(record.value()).last;
+  }
+  const auto* envelope = verified_envelope(value);
+  return envelope != nullptr && envelope->body_as_Verified() != nullptr &&
+         envelope->body_as_Verified()->last();
+}
+
 std::string to_json(const Record& record) {
   const std::string bytes = encode(record);
   std::string text;

@@ -28,6 +28,9 @@ Result<Record> decode(const RecordKey& key, std::string_view value);
 // Whether decode would return a record; copies nothing, so it costs a fraction.
 bool is_readable(const RecordKey& key, std::string_view value);
 
+// Whether a readable value under a `verified` key says that it is the last look; copies nothing.
+bool is_last_look(const RecordKey& key, std::string_view value);
+
 // Takes a record; returns it as JSON text of the schema's shape (one line), for people and tools.
 std::string to_json(const Record& record);
 

@@ -7,9 +7,16 @@
 namespace flow::store {
 namespace {
 
-bool is_last_verified(const RecordKey& key, std::string_view value) {
-  const auto record = decode(key, value);
-  return record && std::get<Verified>(record.value()).last;
+void insert(std::vector<std::size_t>& set, std::size_t value) {
+  if (std::find(set.begin(), set.end(), value) == set.end()) {
+    set.push_back(value);
+  }
+}
+
+bool contains_all(const std::vector<std::size_t>& set, const std::vector<std::size_t>& values) {
+  return std::all_of(values.begin(), values.end(), [&](std::size_t value) {
+    return std::find(set.begin(), set.end(), value) != set.end();
+  });
 }
 
 }  // namespace
@@ -20,17 +27,15 @@ void BulkIndex::see(const RecordKey& key, std::string_view value, bool readable)
   if (key.kind == Kind::done) {
     progress.done = readable;
   } else if (key.kind == Kind::result && readable) {
-    progress.moved.insert(group);
-  } else if (key.kind == Kind::verified && readable && is_last_verified(key, value)) {
-    progress.verified.insert(group);
+    insert(progress.moved, group);
+  } else if (key.kind == Kind::verified && readable && is_last_look(key, value)) {
+    insert(progress.verified, group);
   } else if (key.kind == Kind::verified) {
     // The last record of a key counts, and the result may have been forgotten already.
-    progress.verified.erase(group);
-    progress.moved.insert(group);
+    std::erase(progress.verified, group);
+    insert(progress.moved, group);
   }
-  const bool settled =
-      progress.done && std::includes(progress.verified.begin(), progress.verified.end(),
-                                     progress.moved.begin(), progress.moved.end());
+  const bool settled = progress.done && contains_all(progress.verified, progress.moved);
   // A refused or cancelled request has no result; a completed one has had its results before its
   // done, in one transaction, so a done without any result seen is settled.
   if (settled) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <set>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -23,8 +22,8 @@ class BulkIndex {
  private:
   struct Progress {
     bool done = false;
-    std::set<std::size_t> moved;  // hashes of group names
-    std::set<std::size_t> verified;
+    std::vector<std::size_t> moved;  // hashes of group names, each once
+    std::vector<std::size_t> verified;
   };
   std::unordered_map<RequestId, Progress> requests_;
 };

@@ -19,13 +19,13 @@ Result<void> MemoryTables::scan(
 }
 
 Result<void> MemoryTables::write(const Batch& batch) {
-  for (const auto& [key, value] : batch.rows) {
+  batch.each([&](std::string_view key, std::optional<std::string_view> value) {
     if (value) {
-      rows_.insert_or_assign(key, *value);
+      rows_.insert_or_assign(std::string{key}, std::string{*value});
     } else {
-      rows_.erase(key);
+      rows_.erase(std::string{key});
     }
-  }
+  });
   return boost::outcome_v2::success();
 }
 

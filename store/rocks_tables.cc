@@ -2,10 +2,12 @@
 
 #include <rocksdb/convenience.h>
 #include <rocksdb/db.h>
-#include <rocksdb/memtablerep.h>
+#include <rocksdb/env.h>
 #include <rocksdb/options.h>
 #include <rocksdb/table.h>
 #include <rocksdb/write_batch.h>
+
+#include "store/bulk_files.h"
 
 namespace flow::store {
 namespace {
@@ -19,7 +21,7 @@ rocksdb::Options options_for(bool bulk) {
   options.keep_log_file_num = 2;
   options.info_log_level = rocksdb::WARN_LEVEL;
   options.paranoid_checks = true;
-  options.write_buffer_size = std::size_t{bulk ? 16u : 4u} << 20;
+  options.write_buffer_size = std::size_t{4} << 20;
   options.max_write_buffer_number = 3;
   options.max_background_jobs = 2;
   options.avoid_flush_during_shutdown = false;
@@ -27,14 +29,10 @@ rocksdb::Options options_for(bool bulk) {
   table.block_cache = rocksdb::NewLRUCache(8 << 20);
   table.cache_index_and_filter_blocks = true;
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
-  if (bulk) {
-    // Sorted in the flush, in the background, instead of at each insert.
-    options.memtable_factory = std::make_shared<rocksdb::VectorRepFactory>();
-    options.allow_concurrent_memtable_write = false;
-    options.disable_auto_compactions = true;
-    options.level0_slowdown_writes_trigger = -1;
-    options.level0_stop_writes_trigger = 1 << 20;
-  }
+  // A rebuild leaves a file for every part; they are compacted later, and nobody waits for that.
+  options.level0_slowdown_writes_trigger = 1 << 20;
+  options.level0_stop_writes_trigger = 1 << 20;
+  options.disable_auto_compactions = bulk;
   return options;
 }
 
@@ -60,6 +58,13 @@ rocksdb::Slice slice(std::string_view text) { return {text.data(), text.size()};
 
 }  // namespace
 
+struct RocksTables::Bulk {
+  explicit Bulk(const std::string& folder) : options(options_for(true)), files(folder, options) {}
+
+  rocksdb::Options options;
+  BulkFiles files;
+};
+
 RocksTables::RocksTables(std::string folder, std::unique_ptr<rocksdb::DB> db)
     : folder_(std::move(folder)), db_(std::move(db)) {}
 
@@ -74,9 +79,16 @@ RocksTables::~RocksTables() {
 
 Result<std::unique_ptr<RocksTables>> RocksTables::open(const std::string& folder, bool bulk) {
   rocksdb::DB* raw = nullptr;
+  // Compaction can wait for whatever else an engine does.
+  rocksdb::Env::Default()->LowerThreadPoolCPUPriority(rocksdb::Env::LOW);
   const auto status = rocksdb::DB::Open(options_for(bulk), folder, &raw);
   if (status.ok()) {
-    return std::unique_ptr<RocksTables>{new RocksTables{folder, std::unique_ptr<rocksdb::DB>{raw}}};
+    std::unique_ptr<RocksTables> tables{new RocksTables{folder, std::unique_ptr<rocksdb::DB>{raw}}};
+    BulkFiles::remove_leftovers(folder);
+    if (bulk) {
+      tables->bulk_ = std::make_unique<Bulk>(folder);
+    }
+    return tables;
   }
   if (is_locked(status)) {
     return error(Errc::refused, "another engine uses the store in '" + folder +
@@ -121,11 +133,14 @@ Result<void> RocksTables::scan(
 }
 
 Result<void> RocksTables::write(const Batch& batch) {
-  rocksdb::WriteBatch rows;
-  for (const auto& [key, value] : batch.rows) {
-    const auto status = value ? rows.Put(key, *value) : rows.Delete(key);
-    FLOW_ASSERT(status.ok(), status.ToString());
+  if (bulk_) {
+    return bulk_->files.add(batch);
   }
+  rocksdb::WriteBatch rows;
+  batch.each([&](std::string_view key, std::optional<std::string_view> value) {
+    const auto status = value ? rows.Put(slice(key), slice(*value)) : rows.Delete(slice(key));
+    FLOW_ASSERT(status.ok(), status.ToString());
+  });
   rocksdb::WriteOptions options;
   options.disableWAL = true;
   const auto status = db_->Write(options, &rows);
@@ -136,6 +151,9 @@ Result<void> RocksTables::write(const Batch& batch) {
 }
 
 Result<void> RocksTables::flush() {
+  if (bulk_) {
+    return bulk_->files.finish(*db_);
+  }
   const auto status = db_->Flush(rocksdb::FlushOptions{});
   if (!status.ok()) {
     return error_of(status, "flush", folder_);

@@ -17,9 +17,10 @@ namespace flow::store {
 // again of what was not flushed.
 class RocksTables : public Tables {
  public:
-  // `bulk`: made for a rebuild, which writes much and reads nothing (RocksDB's vector memtable);
-  // open again without it before reading. Errc::refused: another process has the folder open;
-  // Errc::fatal: RocksDB calls it corrupt; Errc::retriable: the disk refuses.
+  // `bulk`: made for a rebuild, which writes much and reads nothing (see BulkFiles); what is
+  // written stands there after flush. Open again without it before reading. Errc::refused: another
+  // process has the folder open; Errc::fatal: RocksDB calls it corrupt; Errc::retriable: the disk
+  // refuses.
   static Result<std::unique_ptr<RocksTables>> open(const std::string& folder, bool bulk);
 
   // Deletes the folder's database. Nobody may have it open.
@@ -39,6 +40,8 @@ class RocksTables : public Tables {
 
   std::string folder_;
   std::unique_ptr<rocksdb::DB> db_;
+  struct Bulk;
+  std::unique_ptr<Bulk> bulk_;  // while open for a rebuild
 };
 
 }  // namespace flow::store

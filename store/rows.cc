@@ -9,10 +9,10 @@ constexpr std::size_t header_bytes = 17;
 constexpr char with_value = 'v';
 constexpr char erased = 't';
 
-void put_number(std::string& out, std::int64_t number) {
+void put_number(char* out, std::int64_t number) {
   const auto bits = static_cast<std::uint64_t>(number);
   for (int shift = 56; shift >= 0; shift -= 8) {
-    out += static_cast<char>((bits >> shift) & 0xff);
+    *out++ = static_cast<char>((bits >> shift) & 0xff);
   }
 }
 
@@ -29,16 +29,12 @@ constexpr int meta_version = 1;
 
 }  // namespace
 
-std::string encode_row(const LogRecord& record) {
-  std::string row;
-  row.reserve(header_bytes + (record.value ? record.value->size() : 0));
-  row += record.value ? with_value : erased;
-  put_number(row, record.position.value());
-  put_number(row, record.timestamp.value());
-  if (record.value) {
-    row += *record.value;
-  }
-  return row;
+std::array<char, header_bytes> row_header(const LogRecord& record) {
+  std::array<char, header_bytes> header{};
+  header[0] = record.value ? with_value : erased;
+  put_number(&header[1], record.position.value());
+  put_number(&header[9], record.timestamp.value());
+  return header;
 }
 
 std::optional<LogRecord> decode_row(std::string_view key, std::string_view row) {

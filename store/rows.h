@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -25,11 +26,12 @@ inline std::string row_key(char table, std::string_view key) {
   return row;
 }
 
-// The bytes of a record's row. A tombstone keeps a row, so that an erased done stays known.
-std::string encode_row(const LogRecord& record);
+// What stands before the value in a record's row. A tombstone keeps a row, so that an erased done
+// stays known.
+std::array<char, 17> row_header(const LogRecord& record);
 
 // Takes a row's key without its table's letter, and its bytes; the result's views point into both.
-// Nothing where the bytes cannot have been made by encode_row.
+// Nothing where the bytes cannot have been written so.
 std::optional<LogRecord> decode_row(std::string_view key, std::string_view row);
 
 // What stands beside the rows.

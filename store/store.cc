@@ -11,6 +11,12 @@ namespace {
 
 std::string printable(std::string_view key) { return to_line(key, 120); }
 
+void put_row(Batch& batch, char table, const LogRecord& record) {
+  const auto header = row_header(record);
+  batch.put({{&table, 1}, record.key},
+            {{header.data(), header.size()}, record.value.value_or(std::string_view{})});
+}
+
 Error damaged_row(std::string_view key) {
   return error(Errc::fatal, "the store's row '" + printable(key) + "' cannot be read");
 }
@@ -87,7 +93,7 @@ void Store::apply_log_record(const RecordKey& key, const LogRecord& record, Chan
     note_bad(record, decoded.error().detail, changes);
     return;
   }
-  batch.put(row_key(log_table, record.key), encode_row(record));
+  put_row(batch, log_table, record);
   if (const auto* engine = std::get_if<EngineStarted>(&decoded.value())) {
     changes.leader = Leader{*engine, LeaderNumber{record.position.value()}};
   } else if (const auto* born = std::get_if<LogBorn>(&decoded.value())) {
@@ -97,7 +103,7 @@ void Store::apply_log_record(const RecordKey& key, const LogRecord& record, Chan
 
 Result<void> Store::apply_request_record(const RecordKey& key, const LogRecord& record,
                                          Changes& changes, Batch& batch) {
-  batch.put(row_key(fact_table, record.key), encode_row(record));
+  put_row(batch, fact_table, record);
   if (bulk_) {
     const bool readable = record.value && is_readable(key, *record.value);
     if (record.value && !readable) {

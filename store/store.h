@@ -70,6 +70,8 @@ class Store {
 
   // From here to end_bulk no index is kept and nothing may be asked of the store: for a rebuild.
   Result<void> begin_bulk();
+  // What was applied is on disk when this returns. Errors as Tables.
+  Result<void> flush() { return tables_->flush(); }
   // Computes what begin_bulk left out. `reopened`: the same rows, opened for reading.
   Result<void> end_bulk(std::unique_ptr<Tables> reopened);
   bool in_bulk() const { return bulk_.has_value(); }

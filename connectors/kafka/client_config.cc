@@ -83,8 +83,8 @@ Settings reader_settings() {
       {"fetch.error.backoff.ms", "50"},
       {"fetch.message.max.bytes", "2097152"},
       {"fetch.max.bytes", "4194304"},
-      {"queued.min.messages", "40000"},
-      {"queued.max.messages.kbytes", "16384"},
+      {"queued.min.messages", "20000"},
+      {"queued.max.messages.kbytes", "8192"},
   };
 }
 

@@ -58,6 +58,9 @@ awaitable<Result<port::LogBatch>> KafkaLog::read() {
   }
   for (;;) {
     auto batch = reader_->read(0);
+    if (auto refill = reader_->refill()) {
+      boost::asio::post(*shared_->pool, std::move(refill));
+    }
     if (!batch || !batch.value().records.empty() || batch.value().at_end) {
       co_return batch;
     }

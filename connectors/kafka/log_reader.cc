@@ -13,6 +13,8 @@ constexpr std::int32_t partition = 0;
 constexpr std::int16_t fetch_api_key = 1;
 constexpr std::int64_t silence_max_ms = 5'000;
 constexpr std::chrono::seconds eager_max{2};
+constexpr std::size_t refill_bytes = 2 << 20;
+const Duration refill_max{1'000};
 
 std::int64_t now_ms() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -81,6 +83,7 @@ struct LogReader::Session {
   Pace pace = Pace::eager;
   // When a fetch was last answered; an idle reader is answered twice a second.
   std::atomic<std::int64_t> answered_ms{now_ms()};
+  std::atomic<bool> is_refilling{false};
   std::shared_ptr<Connection> connection;
   QueueHandle queue;
   TopicHandle topic;
@@ -159,6 +162,7 @@ void LogReader::take(const rd_kafka_message_t& message, port::LogBatch& batch) {
     stopped_ = true;
   } else {
     batch.records.push_back(to_record(message));
+    drained_bytes_ += message.len;
     position_ = message.offset + 1;
     batch.at_end = false;
   }
@@ -214,6 +218,20 @@ Error LogReader::describe(const rd_kafka_message_t& message) const {
     return error(Errc::refused, "not authorised: Read on topic '" + topic_.value() + "'");
   }
   return session_->connection->explain(message.err, what);
+}
+
+std::function<void()> LogReader::refill() {
+  if (drained_bytes_ < refill_bytes || session_ == nullptr ||
+      session_->is_refilling.exchange(true)) {
+    return {};
+  }
+  drained_bytes_ = 0;
+  return [session = session_, topic = topic_] {
+    // The answer does not matter: it comes from the partition's leader, as what is fetched does.
+    static_cast<void>(
+        look_up_ends(*session->connection, {{topic, partition}}, End::last, Deadline{refill_max}));
+    session->is_refilling = false;
+  };
 }
 
 std::optional<Error> LogReader::silence() const {

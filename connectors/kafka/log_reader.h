@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -47,6 +48,11 @@ class LogReader {
   // more. Errors as port::ControlLog::read, but for a broker that is silent.
   Result<port::LogBatch> read(int wait_ms);
 
+  // After much was read: what has the client look again whether to fetch, to be run on another
+  // thread; empty where it is not needed. librdkafka 2.0.2 stops fetching while its queue is full,
+  // and looks again only when something happens on the connection, or after a second.
+  std::function<void()> refill();
+
   // The error of a broker that has answered no fetch for 5 s; nothing while it answers. To be asked
   // after waiting in vain, so that a caller who tries again does not spin.
   std::optional<Error> silence() const;
@@ -68,6 +74,7 @@ class LogReader {
   std::string client_id_;
   std::shared_ptr<Session> session_;
   std::vector<rd_kafka_message_t*> scratch_;
+  std::size_t drained_bytes_ = 0;  // since the last refill
   int wake_descriptor_ = -1;
   std::int64_t position_ = 0;
   bool stopped_ = true;

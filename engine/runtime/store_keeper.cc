@@ -1,5 +1,7 @@
 #include "engine/runtime/store_keeper.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <filesystem>
 
@@ -49,11 +51,18 @@ Result<void> StoreKeeper::begin_bulk() {
 }
 
 Result<void> StoreKeeper::end_bulk() {
-  auto bulk = store_->release_tables();
-  BOOST_OUTCOME_TRY(bulk->flush());
-  bulk.reset();
-  BOOST_OUTCOME_TRY(auto tables, source_.open(false));
-  return store_->end_bulk(std::move(tables));
+  // While the disk refuses, the rows stay where they are, and this is tried again.
+  BOOST_OUTCOME_TRY(store_->flush());
+  store_->release_tables().reset();
+  auto tables = source_.open(false);
+  if (!tables) {
+    // Without tables nothing can go on: begun anew, whatever the reason was.
+    return error(Errc::fatal, tables.error().detail);
+  }
+  auto ended = store_->end_bulk(std::move(tables).value());
+  // What a rebuild needed is not needed any more, and an idle engine stays small.
+  ::malloc_trim(0);
+  return ended;
 }
 
 Result<std::unique_ptr<store::Tables>> RocksSource::open(bool bulk) {

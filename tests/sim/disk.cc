@@ -8,13 +8,13 @@ namespace flow::sim {
 namespace {
 
 void put(Disk::Rows& rows, const store::Batch& batch) {
-  for (const auto& [key, value] : batch.rows) {
+  batch.each([&](std::string_view key, std::optional<std::string_view> value) {
     if (value) {
-      rows.insert_or_assign(key, *value);
+      rows.insert_or_assign(std::string{key}, std::string{*value});
     } else {
-      rows.erase(key);
+      rows.erase(std::string{key});
     }
-  }
+  });
 }
 
 class DiskTables : public store::Tables {
@@ -82,11 +82,11 @@ void Disk::lose(std::uint64_t kept) {
     put(durable_, unflushed_[i]);
   }
   if (is_faulty(Fault::position_without_rows) && !unflushed_.empty()) {
-    for (const auto& [key, value] : unflushed_.back().rows) {
+    unflushed_.back().each([&](std::string_view key, std::optional<std::string_view> value) {
       if (key == "M" && value) {
-        durable_[key] = *value;
+        durable_[std::string{key}] = *value;
       }
-    }
+    });
   }
   unflushed_.clear();
   ++opening_;

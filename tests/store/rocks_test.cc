@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 
+#include <filesystem>
 #include <fstream>
 
 #include "store/rocks_tables.h"
@@ -168,6 +169,51 @@ TEST_CASE("a deleted store is empty", "[rocks]") {
   const auto store = store_of(tables_of(TablesKind::rocks, folder));
   CHECK(store->next() == LogPosition{0});
   CHECK(store->open_requests().value().empty());
+}
+
+TEST_CASE("a rebuild in several parts ends with the last row of each key", "[rocks]") {
+  const Folder folder;
+  constexpr int keys = 1'000;
+  const auto key_of = [](int n) { return "F" + id_of(n).value() + "/request"; };
+  {
+    auto tables = tables_of(TablesKind::rocks, folder, true);
+    // Each round is larger than a part, and every part has every key.
+    for (const char letter : {'a', 'b', 'c'}) {
+      store::Batch batch;
+      for (int n = 0; n < keys; ++n) {
+        batch.put(key_of(n), std::string(13'000, letter));
+      }
+      batch.erase(key_of(7));
+      REQUIRE(tables->write(batch));
+    }
+    store::Batch again;
+    again.put(key_of(8), "first");
+    again.put(key_of(8), "last");
+    REQUIRE(tables->write(again));
+    REQUIRE(tables->flush());
+  }
+  const auto tables = tables_of(TablesKind::rocks, folder);
+  CHECK(tables->get(key_of(7)).value() == std::nullopt);
+  CHECK(tables->get(key_of(8)).value() == "last");
+  CHECK(tables->get(key_of(9)).value() == std::string(13'000, 'c'));
+  int rows = 0;
+  REQUIRE(tables->scan("F", [&](std::string_view, std::string_view) { return ++rows > 0; }));
+  CHECK(rows == keys - 1);
+}
+
+TEST_CASE("a rebuild that was cut off leaves nothing behind", "[rocks]") {
+  const Folder folder;
+  {
+    auto tables = tables_of(TablesKind::rocks, folder, true);
+    store::Batch batch;
+    batch.put("F1", std::string(13'000'000, 'a'));
+    batch.put("F2", std::string(13'000'000, 'a'));
+    REQUIRE(tables->write(batch));
+  }
+  { std::ofstream{folder.at("store") + "/rebuild-0.sst"} << "what a killed process leaves"; }
+  const auto tables = tables_of(TablesKind::rocks, folder);
+  CHECK(tables->get("F1").value() == std::nullopt);
+  CHECK_FALSE(std::filesystem::exists(folder.at("store") + "/rebuild-0.sst"));
 }
 
 }  // namespace
