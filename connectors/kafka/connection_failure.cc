@@ -49,6 +49,13 @@ std::string wrong_listener(const Greeting& greeting) {
          " here, and this listener may want another one";
 }
 
+// The broker's verdict on a certificate comes when the handshake is over for us, so in TLS 1.3 the
+// connection is in some later state by then.
+bool is_about_our_certificate(std::string_view text) {
+  return contains(text, "SSL alert number") &&
+         (contains(text, "certificate") || contains(text, "unknown ca"));
+}
+
 std::string refused_login(std::string text, const Greeting& greeting) {
   if (greeting.mechanism.starts_with("SCRAM-") && contains(text, "invalid credentials") &&
       rd_kafka_version() < scram_is_right_since) {
@@ -115,7 +122,14 @@ std::optional<ConnectionFailure> read_failure(std::string_view logged, const Gre
   const bool was_greeting =
       contains(logged, "in state AUTH") || contains(logged, "in state SSL_HANDSHAKE");
   failure.was_turned_away = was_greeting && !contains(logged, "timed out");
-  if (contains(logged, "certificate verify failed") && !certificate_problem.empty()) {
+  if (is_about_our_certificate(logged)) {
+    failure.was_turned_away = true;
+    failure.text =
+        "the broker wants a certificate of this client and " +
+        std::string{contains(logged, "certificate required") ? "got none"
+                                                             : "does not accept this one"} +
+        "; ssl.keystore.location or ssl.keystore.key names it (" + failure.text + ")";
+  } else if (contains(logged, "certificate verify failed") && !certificate_problem.empty()) {
     failure.text = certificate_problem;
   } else if (failure.was_turned_away) {
     failure.text = refused_login(std::move(failure.text), greeting);

@@ -16,6 +16,28 @@ struct Token {
 
 bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
 
+// What follows a backslash in a quoted text, as java.io.StreamTokenizer reads it; `at` is left on
+// its last character.
+char unescape(std::string_view text, std::size_t& at) {
+  constexpr std::string_view names = "abfnrtv";
+  constexpr std::string_view meant = "\a\b\f\n\r\t\v";
+  if (const auto found = names.find(text[at]); found != std::string_view::npos) {
+    return meant[found];
+  }
+  const auto is_octal = [&](std::size_t i) {
+    return i < text.size() && text[i] >= '0' && text[i] <= '7';
+  };
+  if (!is_octal(at)) {
+    return text[at];
+  }
+  const std::size_t digits_max = text[at] <= '3' ? 3 : 2;
+  int value = text[at] - '0';
+  for (std::size_t digits = 1; digits < digits_max && is_octal(at + 1); ++digits) {
+    value = value * 8 + (text[++at] - '0');
+  }
+  return static_cast<char>(value);
+}
+
 // The tokens of java.io.StreamTokenizer as JaasConfig sets it up: words, quoted texts with escapes,
 // '=', ';'.
 Result<std::vector<Token>> tokens_of(std::string_view text) {
@@ -31,8 +53,7 @@ Result<std::vector<Token>> tokens_of(std::string_view text) {
       Token token{{}, true};
       for (++i; i < text.size() && text[i] != c; ++i) {
         if (text[i] == '\\' && i + 1 < text.size()) {
-          ++i;
-          token.text += text[i] == 'n' ? '\n' : text[i] == 't' ? '\t' : text[i];
+          token.text += unescape(text, ++i);
         } else {
           token.text += text[i];
         }

@@ -429,6 +429,39 @@ def test_the_way_out_of_a_java_store_works(secure_broker, person, tmp_path, kind
     assert done.code == 1 and done.err.startswith("not authorised: DescribeConfigs"), done
 
 
+KEY_STORES = {
+    "PEM in a file": {"ssl.keystore.type": "PEM", "ssl.keystore.location": "{folder}/{who}.pem"},
+    "PEM in the text": {"ssl.keystore.type": "PEM", "ssl.keystore.key": "{key}",
+                        "ssl.keystore.certificate.chain": "{certificate}"},
+    "PKCS12": {"ssl.keystore.type": "PKCS12", "ssl.keystore.location": "{store}",
+               "ssl.keystore.password": "Sesame-open-7", "ssl.key.password": "Sesame-open-7"},
+}
+
+
+@pytest.mark.parametrize("form", KEY_STORES)
+def test_a_clients_own_certificate_is_shown_to_the_broker(secure_broker, person, tmp_path, form):
+    """The broker takes it or does not: what a stranger is told proves that the known one's was looked at."""
+    broker, _ = secure_broker(PLAIN_KAFKA)
+    said = {}
+    for who in ("known", "stranger"):
+        store = tmp_path / f"{who}.p12"
+        subprocess.run(["openssl", "pkcs12", "-export", "-in", broker.folder / f"{who}.pem", "-out", store, "-passout",
+                        "pass:Sesame-open-7"], check=True)
+        texts = {part: (broker.folder / f"{who}.{part}").read_text().strip().replace("\n", " ")
+                 for part in ("key", "crt")}
+        values = {key: value.format(folder=broker.folder, who=who, store=store, key=texts["key"],
+                                    certificate=texts["crt"]) for key, value in KEY_STORES[form].items()}
+        path = tmp_path / f"{who}.properties"
+        path.write_text(properties_text({**broker.client("PLAIN", "olu", broker.plain_password), **values,
+                                         "bootstrap.servers": broker.address}))
+        said[who] = person.run("topic", "check", "--command-config", str(path))
+        assert "Sesame" not in said[who].err and "PRIVATE KEY" not in said[who].err
+    assert said["known"].err.startswith("not authorised: DescribeConfigs"), said["known"]
+    assert said["stranger"].code == 2
+    assert "turned us away: the broker wants a certificate of this client and does not accept this one" \
+        in said["stranger"].err, said["stranger"]
+
+
 def test_nothing_takes_a_password_as_an_argument():
     """So that none can stand in the process list or in a shell's history."""
     helps = [subprocess.run([BIN / "flow", *words, "--help"], capture_output=True, text=True, check=True).stdout

@@ -108,6 +108,8 @@ TEST_CASE("a JAAS entry is read as Java reads it") {
       {"m.PlainLoginModule required username='alice' password='x';", "alice", "x"},
       {"m.PlainLoginModule  REQUIRED\n username=alice\n password=x ;", "alice", "x"},
       {"m.PlainLoginModule required username = \"a\\\"b\" password=\"c\\\\d\";", "a\"b", "c\\d"},
+      {R"(m.PlainLoginModule required username="a\q\tb" password="\101\60\0601\8";)", "aq\tb",
+       "A0018"},
       {"m.PlainLoginModule required debug=\"true\" username=\"\" password=\"\";", "", ""},
   }));
   CAPTURE(c.text);

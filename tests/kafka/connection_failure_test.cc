@@ -43,6 +43,20 @@ TEST_CASE("a failed connection is told in words, and whether waiting helps") {
        {"ssl", ""},
        "SSL handshake timed out",
        false},
+      {"sasl_ssl://h:9092/bootstrap: Receive failed: error:0A000416:SSL routines::sslv3 alert "
+       "certificate unknown: SSL alert number 46 (after 7ms in state APIVERSION_QUERY)",
+       {"sasl_ssl", "PLAIN"},
+       "the broker wants a certificate of this client and does not accept this one; "
+       "ssl.keystore.location or ssl.keystore.key names it (receive failed: error:0A000416:SSL "
+       "routines::sslv3 alert certificate unknown: SSL alert number 46)",
+       true},
+      {"ssl://h:9092/bootstrap: Receive failed: error:0A00045C:SSL routines::tlsv13 alert "
+       "certificate required: SSL alert number 116 (after 7ms in state APIVERSION_QUERY)",
+       {"ssl", ""},
+       "the broker wants a certificate of this client and got none; "
+       "ssl.keystore.location or ssl.keystore.key names it (receive failed: error:0A00045C:SSL "
+       "routines::tlsv13 alert certificate required: SSL alert number 116)",
+       true},
       {"h:9092/bootstrap: Disconnected while requesting ApiVersion: might be caused by incorrect "
        "security.protocol configuration (connecting to a SSL listener?) or broker version is < "
        "0.10 (see api.version.request) (after 2ms in state APIVERSION_QUERY)",

@@ -26,17 +26,23 @@ def _openssl(folder: pathlib.Path, *arguments: str) -> None:
     subprocess.run(["openssl", *arguments], cwd=folder, check=True, capture_output=True, timeout=30)
 
 
+def _signed(folder: pathlib.Path, name: str, authority: str, subject: str) -> None:
+    """NAME.key and NAME.crt, for the name localhost alone, and both in NAME.pem."""
+    _openssl(folder, "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj",
+             f"/CN={subject}", "-keyout", f"{name}.key", "-out", f"{name}.csr")
+    (folder / "names").write_text("subjectAltName=DNS:localhost\n")
+    _openssl(folder, "x509", "-req", "-in", f"{name}.csr", "-CA", f"{authority}.pem", "-CAkey", f"{authority}.key",
+             "-CAcreateserial", "-days", "2", "-extfile", "names", "-out", f"{name}.crt")
+    (folder / f"{name}.pem").write_text((folder / f"{name}.key").read_text() + (folder / f"{name}.crt").read_text())
+
+
 def make_certificates(folder: pathlib.Path) -> None:
-    """ca.pem, broker.pem (key and certificate, for the name localhost alone), and other-ca.pem that signed nothing."""
+    """ca.pem, which signed the broker and the client `known`, and other-ca.pem, which signed the client `stranger`."""
     for name in ("ca", "other-ca"):
         _openssl(folder, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days",
                  "2", "-subj", f"/CN=flow-test-{name}", "-keyout", f"{name}.key", "-out", f"{name}.pem")
-    _openssl(folder, "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj",
-             "/CN=localhost", "-keyout", "broker.key", "-out", "broker.csr")
-    (folder / "names").write_text("subjectAltName=DNS:localhost\n")
-    _openssl(folder, "x509", "-req", "-in", "broker.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial",
-             "-days", "2", "-extfile", "names", "-out", "broker.crt")
-    (folder / "broker.pem").write_text((folder / "broker.key").read_text() + (folder / "broker.crt").read_text())
+    for name, authority in (("broker", "ca"), ("known", "ca"), ("stranger", "other-ca")):
+        _signed(folder, name, authority, "localhost" if name == "broker" else name)
 
 
 def jaas(mechanism: str, user: str, password: str, more: str = "") -> str:
@@ -92,6 +98,7 @@ class SecureBroker:
             f"{listener}.scram-sha-512.sasl.jaas.config": f"{LOGIN}.scram.ScramLoginModule required;",
             "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
             "super.users": f"User:{ADMIN};User:ANONYMOUS",  # Anonymous is the controller's own listener.
+            f"{listener}.ssl.client.auth": "requested",  # None is fine, a stranger's is not.
             "ssl.keystore.type": "PEM",
             "ssl.keystore.location": str(self.folder / "broker.pem"),
             "ssl.truststore.type": "PEM",
