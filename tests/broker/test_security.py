@@ -19,7 +19,7 @@ NO_RIGHT = re.compile(r"not authorised: (\w+) on (topic|group|transactional id) 
 
 @pytest.fixture(scope="session")
 def secure_broker(tmp_path_factory):
-    """secure_broker("3.9.1") and its World; one broker of a version for all test processes of this run."""
+    """secure_broker("3.9.1"); one broker of a version for all test processes of this run."""
     is_worker = "PYTEST_XDIST_WORKER" in os.environ
     run = tmp_path_factory.getbasetemp().parent if is_worker else tmp_path_factory.getbasetemp()
     owner = os.getppid() if is_worker else os.getpid()
@@ -27,13 +27,12 @@ def secure_broker(tmp_path_factory):
 
     def get(version: str):
         if version not in made:
-            broker = SecureBroker.shared(run, version, owner)
-            made[version] = broker, broker.new_world()
+            made[version] = SecureBroker.shared(run, version, owner)
         return made[version]
 
     yield get
-    for _, world in made.values():
-        world.close()
+    for broker in made.values():
+        broker.close()
 
 
 class Shop:
@@ -74,7 +73,8 @@ def new_shop(request, secure_broker, fresh, tmp_path):
     made: list[Shop] = []
 
     def make(mechanism: str = "SCRAM-SHA-256") -> Shop:
-        broker, world = secure_broker(KAFKA_OF[mechanism])
+        broker = secure_broker(KAFKA_OF[mechanism])
+        world = broker.world()
         name = fresh("t").replace(".", "-")
         folder = tmp_path / f"shop-{len(made)}"
         folder.mkdir()
@@ -101,7 +101,7 @@ def person(fresh, tmp_path):
 def test_the_documented_rights_are_enough(new_shop, mechanism):
     shop = new_shop(mechanism)
     for role in ("flow", "ana", "olu", "ops"):
-        shop.tenant.grant_documented(role)
+        shop.tenant.grant_by_tool(role)
     shop.tenant.flow("ops").ok("topic", "create")
     control = shop.make_topics(control=False)
     shop.engine().wait_leading()
@@ -297,11 +297,11 @@ LOGINS = {
 @pytest.mark.parametrize("what", LOGINS)
 def test_a_login_that_fails_says_why(secure_broker, tmp_path, person, what):
     version, mechanism, changes, says = LOGINS[what]
-    broker, world = secure_broker(version)
+    broker = secure_broker(version)
     password = "Sesame-open-7"
     if mechanism.startswith("SCRAM"):
         user = "right" if "right" in changes else "wrong"
-        world.ask("user.create", user=user, password=password if user == "right" else "another")
+        broker.world().ask("user.create", user=user, password=password if user == "right" else "another")
     else:
         user = "flow"
     values = {**broker.client(mechanism, user, password), "bootstrap.servers": broker.address}
@@ -390,9 +390,9 @@ FILES = {
 @pytest.mark.parametrize("form", FILES)
 @pytest.mark.parametrize("trust", ["file", "text"])
 def test_settings_files_as_people_have_them(secure_broker, fresh, person, tmp_path, form, trust):
-    broker, world = secure_broker(SCRAM_KAFKA)
+    broker = secure_broker(SCRAM_KAFKA)
     user = fresh("person")
-    world.ask("user.create", user=user, password=PASSWORD)
+    broker.world().ask("user.create", user=user, password=PASSWORD)
     text = "security.protocol=SASL_SSL\nsasl.mechanism=SCRAM-SHA-256\nbootstrap.servers=" + broker.address + "\n"
     pem = pathlib.Path(broker.ca).read_text().strip().replace("\n", " \\\n  ")
     text += "ssl.truststore.type=PEM\n" + {"file": f"ssl.truststore.location={broker.ca}\n",
@@ -406,7 +406,7 @@ def test_settings_files_as_people_have_them(secure_broker, fresh, person, tmp_pa
 
 @pytest.mark.parametrize("kind", ["JKS", "PKCS12"])
 def test_the_way_out_of_a_java_store_works(secure_broker, person, tmp_path, kind):
-    broker, _ = secure_broker(PLAIN_KAFKA)
+    broker = secure_broker(PLAIN_KAFKA)
     store = tmp_path / "trust.store"
     subprocess.run(["keytool", "-importcert", "-noprompt", "-alias", "ca", "-file", broker.ca, "-keystore", store,
                     "-storetype", kind, "-storepass", "Sesame-open-7"], check=True, capture_output=True)
@@ -441,7 +441,7 @@ KEY_STORES = {
 @pytest.mark.parametrize("form", KEY_STORES)
 def test_a_clients_own_certificate_is_shown_to_the_broker(secure_broker, person, tmp_path, form):
     """The broker takes it or does not: what a stranger is told proves that the known one's was looked at."""
-    broker, _ = secure_broker(PLAIN_KAFKA)
+    broker = secure_broker(PLAIN_KAFKA)
     said = {}
     for who in ("known", "stranger"):
         store = tmp_path / f"{who}.p12"

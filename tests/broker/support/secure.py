@@ -64,6 +64,7 @@ class SecureBroker:
         self.folder = folder
         self.version = version
         self._broker = Broker(folder / "broker", {}, version=version)
+        self._world: World | None = None
 
     @classmethod
     def shared(cls, run: pathlib.Path, version: str, owner: int) -> "SecureBroker":
@@ -137,8 +138,14 @@ class SecureBroker:
     def admin(self) -> dict[str, str]:
         return self.client("PLAIN", ADMIN, self.admin_password)
 
-    def new_world(self) -> World:
-        return World(self.address, self.admin())
+    def world(self) -> World:
+        """An administrator's; made when it is first needed."""
+        self._world = self._world or World(self.address, self.admin())
+        return self._world
+
+    def close(self) -> None:
+        if self._world is not None:
+            self._world.close()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -216,17 +223,22 @@ class Tenant:
         return dataclasses.replace(right, name=names[right.name])
 
     def grant(self, role: str, *rights: Right) -> None:
-        for right in rights:
-            self._allow(role, self.here(right))
+        self._allow(role, [self.here(right) for right in rights])
 
-    def _allow(self, role: str, right: Right) -> None:
-        done = self._world.tool("kafka-acls", "--command-config", self._admin,
-                                *right.arguments(f"User:{self.user(role)}"))
-        assert done["exit"] == 0 and "Adding ACLs" in done["stdout"], done
+    def grant_by_tool(self, role: str) -> None:
+        """What the page gives to this role, by Kafka's own kafka-acls."""
+        for right in documented(f"User:{role}"):
+            done = self._world.tool("kafka-acls", "--command-config", self._admin,
+                                    *self.here(right).arguments(f"User:{self.user(role)}"))
+            assert done["exit"] == 0 and "Adding ACLs" in done["stdout"], done
+
+    def _allow(self, role: str, rights: list[Right]) -> None:
+        self._world.ask("user.allow", user=self.user(role), rights=[
+            {**dataclasses.asdict(right), "resource": right.resource.removeprefix("--")} for right in rights])
 
     def grant_exactly(self, role: str, operation: str, resource: str, name: str) -> None:
         """A right on a name of this test's own, not prefixed."""
-        self._allow(role, Right(operation, resource, name))
+        self._allow(role, [Right(operation, resource, name)])
 
     def grant_documented(self, role: str, without: Right | None = None) -> None:
         self.grant(role, *(right for right in documented(f"User:{role}") if right != without))
