@@ -13,6 +13,7 @@ sys.path.insert(0, os.path.dirname(__file__))
 from support.broker import QUICK, Broker  # noqa: E402
 from support.control import ControlTopic  # noqa: E402
 from support.flow import Engine, Flow  # noqa: E402
+from support.proxy import Proxy  # noqa: E402
 from support.scenario import Orders  # noqa: E402
 from support.world import World  # noqa: E402
 
@@ -43,10 +44,24 @@ def pytest_runtest_makereport(item, call):
 
 
 @pytest.fixture(scope="session")
-def broker(tmp_path_factory):
-    one = Broker(tmp_path_factory.mktemp("broker"), QUICK).start()
+def session_proxy():
+    one = Proxy()
+    yield one
+    one.close()
+
+
+@pytest.fixture(scope="session")
+def broker(tmp_path_factory, session_proxy):
+    one = Broker(tmp_path_factory.mktemp("broker"), {**QUICK, **session_proxy.broker_settings()}).start()
     yield one
     one.stop()
+
+
+@pytest.fixture
+def proxy(broker, session_proxy) -> Proxy:
+    """A second way to the same broker, through a proxy that lets everything pass until it is armed."""
+    yield session_proxy
+    session_proxy.disarm()
 
 
 @pytest.fixture(scope="session")
@@ -107,13 +122,19 @@ def flow(broker, fresh, tmp_path) -> Flow:
 
 
 @pytest.fixture
-def new_engine(request, flow, tmp_path):
+def engine_flow(flow) -> Flow:
+    """What engines are told; a module may give them another way to the broker than its commands."""
+    return flow
+
+
+@pytest.fixture
+def new_engine(request, engine_flow, tmp_path):
     """new_engine() is an engine with an empty store of its own, not started yet; all of them end with the test."""
     made: list[Engine] = []
     request.node.engines = made
 
     def make(fail_point: str = "", arguments: tuple[str, ...] = ()) -> Engine:
-        made.append(Engine(flow, tmp_path / f"store-{len(made) + 1}", fail_point, arguments))
+        made.append(Engine(engine_flow, tmp_path / f"store-{len(made) + 1}", fail_point, arguments))
         return made[-1]
 
     yield make

@@ -222,6 +222,22 @@ class World:
             values.setdefault((commit.topic, commit.partition), []).append(commit.offset)
         return values
 
+    def commit_values_by_transaction(self, group: str) -> dict[tuple[str, int], list[int | None]]:
+        """As commit_values, but a commit that a client sent twice in one transaction, as it does when the answer was
+        lost, counts once. Between two transactions stands a marker, which takes an offset of its own."""
+        values: dict[tuple[str, int], list[int | None]] = {}
+        run: set[tuple] = set()
+        last = None
+        for commit in sorted(self.commits(group), key=lambda each: each.position):
+            if last is None or commit.position != last + 1:
+                run = set()
+            last = commit.position
+            said = (commit.topic, commit.partition, commit.offset, commit.metadata)
+            if said not in run:
+                run.add(said)
+                values.setdefault((commit.topic, commit.partition), []).append(commit.offset)
+        return values
+
     # Consumers and tools
 
     def consumer(self, group: str, *topics: str, **more) -> "Consumer":
