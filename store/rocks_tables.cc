@@ -7,19 +7,32 @@
 #include <rocksdb/table.h>
 #include <rocksdb/write_batch.h>
 
+#include <algorithm>
+#include <array>
+#include <cstdarg>
+#include <filesystem>
+
 #include "store/bulk_files.h"
 
 namespace flow::store {
 namespace {
 
+// RocksDB's own LOG file ends the process when the disk is full: an assertion in 7.8.3, which
+// Debian builds with assertions on, fails at the second line that cannot be written. What goes
+// wrong comes back as a status anyway.
+class NoLog : public rocksdb::Logger {
+ public:
+  using rocksdb::Logger::Logv;
+  void Logv(const char* /*format*/, std::va_list /*arguments*/) override {}
+};
+
 rocksdb::Options options_for(bool bulk) {
   rocksdb::Options options;
+  options.info_log = std::make_shared<NoLog>();
   options.create_if_missing = true;
   options.compression = rocksdb::kNoCompression;
   options.max_open_files = 64;
   options.max_total_wal_size = 1 << 20;
-  options.keep_log_file_num = 2;
-  options.info_log_level = rocksdb::WARN_LEVEL;
   options.paranoid_checks = true;
   options.write_buffer_size = std::size_t{4} << 20;
   options.max_write_buffer_number = 3;
@@ -46,12 +59,55 @@ Error error_of(const rocksdb::Status& status, const std::string& what, const std
   return error(Errc::retriable, text);
 }
 
-// RocksDB has no code of its own for a folder that another process holds; its message names the
-// LOCK file.
+// RocksDB has no code of its own for a folder that another process holds; only its message tells it
+// from a LOCK file that cannot be made.
 bool is_locked(const rocksdb::Status& status) {
   const std::string text = status.ToString();
-  return status.IsIOError() && text.find("LOCK") != std::string::npos &&
-         (text.find("lock ") != std::string::npos || text.find("While lock") != std::string::npos);
+  return status.IsIOError() && (text.find("While lock file") != std::string::npos ||
+                                text.find("lock hold by current process") != std::string::npos);
+}
+
+// Files that RocksDB makes, folders that file systems make, and what an engine set aside here.
+bool may_stand_in_a_store(const std::string& name) {
+  constexpr std::array<std::string_view, 6> names{"CURRENT", "IDENTITY", "LOCK",
+                                                  "LOG",     "archive",  "lost+found"};
+  constexpr std::array<std::string_view, 5> beginnings{"MANIFEST-", "OPTIONS-", "LOG.", "damaged-",
+                                                       "."};
+  constexpr std::array<std::string_view, 4> endings{".sst", ".log", ".dbtmp", ".trash"};
+  return std::find(names.begin(), names.end(), name) != names.end() ||
+         std::any_of(beginnings.begin(), beginnings.end(),
+                     [&](std::string_view one) { return name.starts_with(one); }) ||
+         std::any_of(endings.begin(), endings.end(),
+                     [&](std::string_view one) { return name.ends_with(one); });
+}
+
+// RocksDB makes a database beside whatever stands there, and makes a new one over the files of an
+// old one whose CURRENT is gone.
+Result<void> check_folder(const std::string& folder) {
+  bool has_current = false;
+  std::string left;
+  std::error_code problem;
+  for (std::filesystem::directory_iterator at{folder, problem}, end; !problem && at != end;
+       at.increment(problem)) {
+    const std::string name = at->path().filename();
+    if (!may_stand_in_a_store(name)) {
+      return error(Errc::refused, "the folder '" + folder + "' holds '" + name +
+                                      "', which is no part of a store; give the engine a folder "
+                                      "of its own (--store)");
+    }
+    has_current = has_current || name == "CURRENT";
+    if (name.starts_with("MANIFEST-") || name.ends_with(".sst")) {
+      left = name;
+    }
+  }
+  if (problem && problem != std::errc::no_such_file_or_directory) {
+    return error(Errc::retriable, "list the store's folder '" + folder + "': " + problem.message());
+  }
+  if (!problem && !has_current && !left.empty()) {
+    return error(Errc::fatal, "open the store in '" + folder + "': '" + left +
+                                  "' stands there, but the file CURRENT is gone");
+  }
+  return boost::outcome_v2::success();
 }
 
 rocksdb::Slice slice(std::string_view text) { return {text.data(), text.size()}; }
@@ -78,6 +134,7 @@ RocksTables::~RocksTables() {
 }
 
 Result<std::unique_ptr<RocksTables>> RocksTables::open(const std::string& folder, bool bulk) {
+  BOOST_OUTCOME_TRY(check_folder(folder));
   rocksdb::DB* raw = nullptr;
   // Compaction can wait for whatever else an engine does.
   rocksdb::Env::Default()->LowerThreadPoolCPUPriority(rocksdb::Env::LOW);
@@ -93,6 +150,11 @@ Result<std::unique_ptr<RocksTables>> RocksTables::open(const std::string& folder
   if (is_locked(status)) {
     return error(Errc::refused, "another engine uses the store in '" + folder +
                                     "'; give each engine a folder of its own (--store)");
+  }
+  if (status.IsInvalidArgument()) {
+    return error(Errc::refused, "the tables in '" + folder + "' are of another program (" +
+                                    status.ToString() +
+                                    "); give the engine a folder of its own (--store)");
   }
   return error_of(status, "open", folder);
 }

@@ -19,8 +19,8 @@ class RocksTables : public Tables {
  public:
   // `bulk`: made for a rebuild, which writes much and reads nothing (see BulkFiles); what is
   // written stands there after flush. Open again without it before reading. Errc::refused: another
-  // process has the folder open; Errc::fatal: RocksDB calls it corrupt; Errc::retriable: the disk
-  // refuses.
+  // process has the folder open, or it holds what is no store's; Errc::fatal: RocksDB calls it
+  // corrupt; Errc::retriable: the disk refuses.
   static Result<std::unique_ptr<RocksTables>> open(const std::string& folder, bool bulk);
 
   // Deletes the folder's database. Nobody may have it open.

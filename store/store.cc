@@ -34,6 +34,16 @@ Result<std::unique_ptr<Store>> Store::open(std::unique_ptr<Tables> tables) {
 Result<void> Store::load() {
   BOOST_OUTCOME_TRY(const auto row, tables_->get(row_key(meta_table, {})));
   if (!row) {
+    bool is_empty = true;
+    BOOST_OUTCOME_TRY(tables_->scan({}, [&](std::string_view, std::string_view) {
+      is_empty = false;
+      return false;
+    }));
+    if (!is_empty) {
+      return error(Errc::refused,
+                   "the store's folder holds the tables of another program; give the engine a "
+                   "folder of its own (--store)");
+    }
     return boost::outcome_v2::success();
   }
   const auto meta = decode_meta(*row);

@@ -47,8 +47,8 @@ struct Changes {
 
 class Store {
  public:
-  // Takes tables that are empty or were written by a store. Errc::fatal and Errc::retriable as
-  // Tables.
+  // Takes tables that are empty or were written by a store; Errc::refused: others. Errc::fatal and
+  // Errc::retriable as Tables.
   static Result<std::unique_ptr<Store>> open(std::unique_ptr<Tables> tables);
 
   // Where reading the log goes on.

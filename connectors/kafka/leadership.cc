@@ -14,9 +14,9 @@ using boost::asio::awaitable;
 namespace {
 
 const Duration wait_max{5'000};
-// An engine whose loop hangs gives way after this time; changed_from asks every wait_max. It is also
-// how long librdkafka waits for the answer to a JoinGroup (and 3 s more), so a lone engine whose
-// answer is lost on a connection that stays open leads that much later.
+// An engine whose loop hangs gives way after this time; changed_from asks every wait_max. It is
+// also how long librdkafka waits for the answer to a JoinGroup (and 3 s more), so a lone engine
+// whose answer is lost on a connection that stays open leads that much later.
 const Duration max_poll_interval{20'000};
 const Duration confirm_max{5'000};
 const Duration leave_max{5'000};

@@ -165,6 +165,10 @@ class Server {
 
 }  // namespace
 
-int run_engine(const ServeOptions& options) { return Server{options}.run(); }
+int run_engine(const ServeOptions& options) {
+  // A file that may not grow (ulimit -f) is a full disk, which is waited for; no reason to die.
+  std::signal(SIGXFSZ, SIG_IGN);
+  return Server{options}.run();
+}
 
 }  // namespace flow::app

@@ -71,7 +71,7 @@ awaitable<Result<void>> Leader::wait_until_applied(LogPosition position) {
     }
     co_await wait_for(context_, context_.applied, context_.ports.clock.now() + Duration{1'000});
     const Instant now = context_.ports.clock.now();
-    if ((now - told).value() >= 3'000) {
+    if ((now - told).value() >= 3'000 && context_.caught_up) {
       told = now;
       context_.log->warn(
           "waiting for position {} of the control topic to become readable, at {} now: a "

@@ -1,5 +1,7 @@
 #include "engine/runtime/replayer.h"
 
+#include <algorithm>
+
 #include "engine/decide/conclude.h"
 #include "engine/decide/version.h"
 #include "schemas/codec.h"
@@ -91,17 +93,40 @@ awaitable<Result<void>> Replayer::check_store(port::LogState log) {
 }
 
 awaitable<Result<void>> Replayer::prepare() {
-  BOOST_OUTCOME_CO_TRY(context_.keeper.open());
-  auto ready = co_await make_ready();
-  if (!ready && ready.error().errc == Errc::fatal) {
-    // What opening did not find, reading did.
-    BOOST_OUTCOME_CO_TRY(context_.keeper.replace_damaged(ready.error().detail));
+  for (int failures = 0; !context_.stopping; ++failures) {
     context_.book = WorkBook{};
-    ready = co_await make_ready();
+    Result<void> ready = context_.keeper.open();
+    if (ready) {
+      ready = co_await make_ready();
+    }
+    if (ready) {
+      checkpointed_at_ = context_.ports.clock.now();
+      co_return co_await seek_patiently(context_.keeper.store().next());
+    }
+    if (ready.error().errc == Errc::fatal) {
+      // What opening did not find, reading did.
+      ready = context_.keeper.replace_damaged(ready.error().detail);
+    }
+    if (!ready && ready.error().errc != Errc::retriable) {
+      co_return ready;
+    }
+    if (!ready) {
+      say_once("waiting for the store: ", ready.error().detail);
+    }
+    co_await wait_for(context_, context_.reading,
+                      context_.ports.clock.now() + decide::backoff(failures));
   }
-  BOOST_OUTCOME_CO_TRY(std::move(ready));
-  checkpointed_at_ = context_.ports.clock.now();
-  co_return co_await seek_patiently(context_.keeper.store().next());
+  co_return error(Errc::cancelled, "stopped while it waited for its store");
+}
+
+// What was tried and the name of the file that could not be written are others each time.
+void Replayer::say_once(const char* waits_for, const std::string& problem) {
+  std::string kind = problem.substr(std::min(problem.find(": "), problem.size()));
+  std::erase_if(kind, [](char c) { return c >= '0' && c <= '9'; });
+  if (kind != last_problem_) {
+    last_problem_ = std::move(kind);
+    context_.log->warn("{}{}", waits_for, problem);
+  }
 }
 
 // Holds an open store against the log, and loads what is open in it.
@@ -208,23 +233,33 @@ Result<void> Replayer::checkpoint_if_due(bool forced) {
 }
 
 // The disk may be full, or what is on it damaged; neither loses anything, since the log has it all.
-awaitable<void> Replayer::survive(Error problem) {
+// What is not on disk is given up with the tables: after a failed write RocksDB takes no more until
+// it is opened again.
+awaitable<void> Replayer::begin_anew(Error problem) {
+  context_.caught_up = false;
+  context_.end_term();
+  context_.settle_wanted = true;
+  damaged_.clear();
+  dirty_ = false;
   if (problem.errc == Errc::fatal) {
-    auto replaced = context_.keeper.replace_damaged(problem.detail);
-    context_.book = WorkBook{};
-    context_.end_term();
-    context_.settle_wanted = true;
-    if (replaced) {
-      // Reading on from anywhere else would leave facts out.
-      auto sought = co_await seek_patiently(LogPosition{0});
-      if (sought) {
-        co_return;
-      }
-      problem = sought.error();
-    } else {
-      problem = replaced.error();
+    const auto replaced = context_.keeper.replace_damaged(problem.detail);
+    if (!replaced && replaced.error().errc == Errc::retriable) {
+      say_once("waiting for the store: ", replaced.error().detail);
     }
+  } else {
+    say_once("waiting for the store: ", problem.detail);
+    co_await wait_for(context_, context_.reading,
+                      context_.ports.clock.now() + decide::backoff(failures_));
   }
+  ++failures_;
+  auto ready = co_await prepare();
+  if (!ready && ready.error().errc != Errc::cancelled) {
+    context_.fail(ready.error());
+  }
+}
+
+// The broker does not give the log.
+awaitable<void> Replayer::survive(Error problem) {
   if (problem.errc == Errc::refused || problem.errc == Errc::invalid) {
     context_.fail(std::move(problem));
     co_return;
@@ -238,38 +273,27 @@ awaitable<void> Replayer::survive(Error problem) {
   ++failures_;
 }
 
-awaitable<void> Replayer::apply(port::LogBatch batch) {
-  while (!context_.stopping) {
-    auto applied = context_.keeper.store().apply(batch.records, batch.next);
-    if (applied) {
-      dirty_ = dirty_ || !batch.records.empty();
-      on_changes(applied.value());
-      if (applied.value().leader) {
-        obey_newer_engine();
-      }
-      context_.book.read_back(context_.keeper.store().next());
-      if (!batch.records.empty() || applied.value().leader) {
-        context_.applied.notify();
-        context_.wake_workers();
-      }
-      break;
-    }
-    const bool damaged = applied.error().errc == Errc::fatal;
-    co_await survive(applied.error());
-    if (damaged) {
-      co_return;  // reading begins anew
-    }
+Result<void> Replayer::apply(const port::LogBatch& batch) {
+  BOOST_OUTCOME_TRY(const auto changes, context_.keeper.store().apply(batch.records, batch.next));
+  dirty_ = dirty_ || !batch.records.empty();
+  on_changes(changes);
+  if (changes.leader) {
+    obey_newer_engine();
+  }
+  context_.book.read_back(context_.keeper.store().next());
+  if (!batch.records.empty() || changes.leader) {
+    context_.applied.notify();
+    context_.wake_workers();
   }
   if (batch.at_end || context_.caught_up) {
     const bool newly = !context_.caught_up;
-    auto reached = batch.at_end ? reach_end() : checkpoint_if_due(false);
-    if (!reached) {
-      co_await survive(reached.error());
-    } else if (newly) {
+    BOOST_OUTCOME_TRY(batch.at_end ? reach_end() : checkpoint_if_due(false));
+    if (newly) {
       context_.leading.notify();
       context_.wake_workers();
     }
   }
+  return boost::outcome_v2::success();
 }
 
 awaitable<void> Replayer::run() {
@@ -279,12 +303,19 @@ awaitable<void> Replayer::run() {
       co_await survive(batch.error());
       continue;
     }
+    auto applied = apply(batch.value());
+    if (!applied) {
+      co_await begin_anew(applied.error());
+      continue;
+    }
+    if (!context_.caught_up) {
+      continue;  // what went wrong with the store is over when all of it has been written
+    }
     failures_ = 0;
     if (!last_problem_.empty()) {
       context_.log->info("reading the control topic again");
       last_problem_.clear();
     }
-    co_await apply(std::move(batch).value());
   }
   if (context_.keeper.store().in_bulk()) {
     co_return;  // half built: it is rebuilt at the next start

@@ -13,8 +13,8 @@ class Replayer {
   explicit Replayer(Context& context) : context_(context) {}
 
   // Opens the store and holds it against the log. Waits while the broker is away, and says so.
-  // Fails where this engine must not go on: another process has the store, or the log lost what the
-  // store knows.
+  // Waits as well while the disk refuses. Fails where this engine must not go on: another process
+  // has the store, or the log lost what the store knows.
   boost::asio::awaitable<Result<void>> prepare();
 
   // Reads and applies until the engine stops.
@@ -26,8 +26,10 @@ class Replayer {
   boost::asio::awaitable<Result<void>> seek_patiently(LogPosition position);
   boost::asio::awaitable<Result<bool>> birth_stands(port::LogState log);
   boost::asio::awaitable<Result<void>> check_store(port::LogState log);
-  boost::asio::awaitable<void> apply(port::LogBatch batch);
+  Result<void> apply(const port::LogBatch& batch);
+  boost::asio::awaitable<void> begin_anew(Error problem);
   boost::asio::awaitable<void> survive(Error problem);
+  void say_once(const char* waits_for, const std::string& problem);
   Result<void> reach_end();
   void obey_newer_engine();
   void on_changes(const store::Changes& changes);

@@ -3,17 +3,27 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 
+#include "store/memory_tables.h"
 #include "store/rocks_tables.h"
 
 namespace flow::engine {
 
 StoreKeeper::StoreKeeper(TablesSource& source, std::function<void(const std::string&)> say)
-    : source_(source), say_(std::move(say)) {}
+    : source_(source), say_(std::move(say)) {
+  close();
+}
+
+// Others ask at any time how far the store is: while no tables are open, one that knows nothing
+// stands in.
+void StoreKeeper::close() {
+  store_ = store::Store::open(std::make_unique<store::MemoryTables>()).value();
+}
 
 Result<void> StoreKeeper::open_tables(bool bulk) {
-  store_.reset();
+  close();
   BOOST_OUTCOME_TRY(auto tables, source_.open(bulk));
   BOOST_OUTCOME_TRY(store_, store::Store::open(std::move(tables)));
   return boost::outcome_v2::success();
@@ -33,15 +43,17 @@ Result<void> StoreKeeper::open() {
 
 Result<void> StoreKeeper::rebuild(const std::string& why) {
   say_("rebuilding the store from the log: " + why);
-  store_.reset();
+  close();
   BOOST_OUTCOME_TRY(source_.destroy());
   return open_tables(false);
 }
 
 Result<void> StoreKeeper::replace_damaged(const std::string& why) {
-  store_.reset();
+  close();
   BOOST_OUTCOME_TRY(const auto where, source_.set_aside());
-  say_("the store is damaged (" + why + "): set aside as '" + where + "' and rebuilt from the log");
+  say_("the store is damaged (" + why + "): " +
+       (where.empty() ? "nothing of it is left, so it is" : "set aside as '" + where + "' and") +
+       " rebuilt from the log");
   return open_tables(false);
 }
 
@@ -51,18 +63,20 @@ Result<void> StoreKeeper::begin_bulk() {
 }
 
 Result<void> StoreKeeper::end_bulk() {
-  // While the disk refuses, the rows stay where they are, and this is tried again.
-  BOOST_OUTCOME_TRY(store_->flush());
-  store_->release_tables().reset();
-  auto tables = source_.open(false);
-  if (!tables) {
-    // Without tables nothing can go on: begun anew, whatever the reason was.
-    return error(Errc::fatal, tables.error().detail);
+  auto ended = reopen_after_bulk();
+  if (!ended) {
+    close();  // its tables are half built, and are rebuilt when they are opened again
   }
-  auto ended = store_->end_bulk(std::move(tables).value());
   // What a rebuild needed is not needed any more, and an idle engine stays small.
   ::malloc_trim(0);
   return ended;
+}
+
+Result<void> StoreKeeper::reopen_after_bulk() {
+  BOOST_OUTCOME_TRY(store_->flush());
+  store_->release_tables().reset();
+  BOOST_OUTCOME_TRY(auto tables, source_.open(false));
+  return store_->end_bulk(std::move(tables));
 }
 
 Result<std::unique_ptr<store::Tables>> RocksSource::open(bool bulk) {
@@ -76,21 +90,62 @@ Result<std::unique_ptr<store::Tables>> RocksSource::open(bool bulk) {
   return std::unique_ptr<store::Tables>{std::move(tables)};
 }
 
-Result<std::string> RocksSource::set_aside() {
-  const std::filesystem::path folder{folder_};
-  for (int n = 1;; ++n) {
-    const std::string aside = folder_ + ".damaged-" + std::to_string(n);
-    if (std::filesystem::exists(aside)) {
-      continue;
+namespace {
+
+// A disk that damages one store after the other must not be filled with them.
+constexpr int kept_aside_max = 3;
+
+// "<beginning><n>", n one more than the highest there is; removes all but the latest.
+std::string next_aside(const std::string& beginning) {
+  int n = 1;
+  std::error_code ignored;
+  std::filesystem::directory_iterator at{std::filesystem::path{beginning}.parent_path(), ignored};
+  const std::string name = std::filesystem::path{beginning}.filename();
+  for (const std::filesystem::directory_iterator end; !ignored && at != end;
+       at.increment(ignored)) {
+    const std::string there = at->path().filename();
+    if (there.starts_with(name)) {
+      n = std::max(n, std::atoi(there.c_str() + name.size()) + 1);
     }
-    std::error_code problem;
-    std::filesystem::rename(folder, aside, problem);
-    if (problem) {
-      return error(Errc::retriable, "rename the damaged store '" + folder_ + "' to '" + aside +
-                                        "': " + problem.message());
-    }
-    return aside;
   }
+  std::filesystem::remove_all(beginning + std::to_string(n - kept_aside_max), ignored);
+  return beginning + std::to_string(n);
+}
+
+// A folder that is a mount point, or whose parent cannot be written, stays where it is.
+std::error_code move_files(const std::filesystem::path& folder, const std::string& aside) {
+  std::error_code problem;
+  std::filesystem::create_directory(aside, problem);
+  for (std::filesystem::directory_iterator at{folder, problem}, end; !problem && at != end;
+       at.increment(problem)) {
+    const std::string name = at->path().filename();
+    if (at->is_regular_file(problem) && !problem) {
+      std::filesystem::rename(at->path(), std::filesystem::path{aside} / name, problem);
+    }
+  }
+  return problem;
+}
+
+}  // namespace
+
+Result<std::string> RocksSource::set_aside() {
+  const std::filesystem::path folder = std::filesystem::absolute(folder_).lexically_normal();
+  const std::filesystem::path bare = folder.has_filename() ? folder : folder.parent_path();
+  std::string aside = next_aside(bare.string() + ".damaged-");
+  std::error_code problem;
+  std::filesystem::rename(bare, aside, problem);
+  if (problem == std::errc::no_such_file_or_directory) {
+    return std::string{};
+  }
+  if (problem) {
+    aside = next_aside((bare / "damaged-").string());
+    problem = move_files(bare, aside);
+  }
+  if (problem) {
+    return error(Errc::retriable, "move the damaged store '" + folder_ + "' to '" + aside +
+                                      "': " + problem.message());
+  }
+  return aside;
 }
 
 Result<void> RocksSource::destroy() { return store::RocksTables::destroy(folder_); }

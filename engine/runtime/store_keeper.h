@@ -15,10 +15,11 @@ namespace flow::engine {
 class TablesSource {
  public:
   virtual ~TablesSource() = default;
-  // Errc::refused: another process has them; Errc::fatal: damaged; Errc::retriable: the disk
-  // refuses.
+  // Errc::refused: another process has them, or they are none of ours; Errc::fatal: damaged;
+  // Errc::retriable: the disk refuses.
   virtual Result<std::unique_ptr<store::Tables>> open(bool bulk) = 0;
-  // Moves damaged tables out of the way and returns where they are now.
+  // Moves damaged tables out of the way and returns where they are now; empty where nothing was
+  // left of them.
   virtual Result<std::string> set_aside() = 0;
   // Deletes the tables; they must not be open.
   virtual Result<void> destroy() = 0;
@@ -31,8 +32,9 @@ class StoreKeeper {
   // `say` is told, in a line for people, whenever a store is rebuilt or set aside and why.
   StoreKeeper(TablesSource& source, std::function<void(const std::string&)> say);
 
-  // Opens what is there; a damaged or half-built store is replaced by an empty one. Errors: as
-  // TablesSource::open, without Errc::fatal.
+  // Opens what is there, also anew: what was not on disk is read from the log again. A damaged or
+  // half-built store is replaced by an empty one. Errors: as TablesSource::open, without
+  // Errc::fatal. After an error here and below no tables are open; open() may be called again.
   Result<void> open();
 
   // Throws the store away and begins with an empty one, for `why`.
@@ -49,7 +51,9 @@ class StoreKeeper {
   const store::Store& store() const { return *store_; }
 
  private:
+  void close();
   Result<void> open_tables(bool bulk);
+  Result<void> reopen_after_bulk();
 
   TablesSource& source_;
   std::function<void(const std::string&)> say_;

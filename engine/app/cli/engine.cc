@@ -37,6 +37,9 @@ struct EngineWords {
 Result<void> prepare_store(const std::string& folder) {
   std::error_code problem;
   std::filesystem::create_directories(folder, problem);
+  if (problem == std::errc::no_space_on_device) {
+    return boost::outcome_v2::success();  // the engine waits for room
+  }
   if (problem) {
     return error(Errc::invalid, "--store: cannot make '" + folder + "': " + problem.message());
   }

@@ -68,5 +68,8 @@ class Broker:
     def thaw(self) -> None:
         os.kill(self.pid, signal.SIGCONT)
 
+    def is_running(self) -> bool:
+        return self._script("status").startswith("running")
+
     def log(self) -> str:
         return (self._dir / "broker.log").read_text(errors="replace")

@@ -46,3 +46,10 @@ def cpu_seconds(pid: int) -> float:
     """User and system time that a process has used so far."""
     fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def cpu_share(seconds: float, *pids: int) -> float:
+    """How much of one core the busiest of some processes uses over the next `seconds`."""
+    before, began = [cpu_seconds(pid) for pid in pids], time.monotonic()
+    time.sleep(seconds)
+    return max(cpu_seconds(pid) - used for pid, used in zip(pids, before)) / (time.monotonic() - began)
