@@ -102,11 +102,39 @@ TEST_CASE("a store that is left in peace can be used", "[rocks]") {
   REQUIRE_FALSE(use(folder).has_value());
 }
 
+TEST_CASE("a folder that holds something else is refused by name", "[rocks]") {
+  const Folder folder;
+  fs::create_directories(folder.at("store"));
+  std::ofstream{fs::path{folder.at("store")} / "thesis.tex"} << "mine";
+  const auto found = use(folder);
+  REQUIRE(found);
+  CHECK(found->errc == Errc::refused);
+  CHECK(found->detail == "the folder '" + folder.at("store") +
+                             "' holds 'thesis.tex', which is no part of a store; give the engine "
+                             "a folder of its own (--store)");
+}
+
+TEST_CASE("tables of another program are refused", "[rocks]") {
+  const Folder folder;
+  {
+    auto tables = store::RocksTables::open(folder.at("store"), false);
+    REQUIRE(tables);
+    store::Batch batch;
+    batch.put("theirs", "value");
+    REQUIRE(tables.value()->write(batch));
+    REQUIRE(tables.value()->flush());
+  }
+  const auto found = use(folder);
+  REQUIRE(found);
+  CHECK(found->errc == Errc::refused);
+}
+
 TEST_CASE("a file that is gone is told as damage", "[rocks]") {
   const Folder folder;
   make_store(folder, 200);
   const auto [beginning, ending] =
-      GENERATE(table<std::string, std::string>({{"", ".sst"}, {"MANIFEST-", ""}}));
+      GENERATE(
+      table<std::string, std::string>({{"", ".sst"}, {"MANIFEST-", ""}, {"CURRENT", ""}}));
   CAPTURE(beginning, ending);
   const auto files = files_in(folder.at("store"), beginning, ending);
   REQUIRE_FALSE(files.empty());
