@@ -110,7 +110,9 @@ Result<void> check_folder(const std::string& folder) {
   return boost::outcome_v2::success();
 }
 
-rocksdb::Slice slice(std::string_view text) { return {text.data(), text.size()}; }
+rocksdb::Slice slice(std::string_view text) {
+  return text.empty() ? rocksdb::Slice{} : rocksdb::Slice{text.data(), text.size()};
+}
 
 }  // namespace
 

@@ -15,6 +15,10 @@ bool is_about_a_new_topic(const Error& problem) {
   return problem.errc == Errc::retriable || problem.detail.starts_with("no such topic");
 }
 
+// Only ever looked up. Who may not even do that reads the same: librdkafka's own lookup fails,
+// which nobody waits for.
+const GroupId lookup_group{"flow-cli"};
+
 class ClusterAdmin final : public Admin {
  public:
   ClusterAdmin(ClientConfig config, std::string client_id, std::shared_ptr<Connection> connection)
@@ -65,8 +69,9 @@ class ClusterAdmin final : public Admin {
   Result<std::shared_ptr<Connection>> uncommitted_connection() {
     const std::lock_guard lock{mutex_};
     if (uncommitted_ == nullptr) {
-      BOOST_OUTCOME_TRY(uncommitted_, Connection::open(RD_KAFKA_PRODUCER, config_, client_id_,
-                                                       admin_settings("read_uncommitted")));
+      BOOST_OUTCOME_TRY(uncommitted_,
+                        Connection::open(RD_KAFKA_CONSUMER, config_, client_id_,
+                                         admin_settings("read_uncommitted", lookup_group)));
     }
     return uncommitted_;
   }
@@ -81,8 +86,9 @@ class ClusterAdmin final : public Admin {
 }  // namespace
 
 Result<std::unique_ptr<Admin>> Admin::make(const ClientConfig& config, std::string client_id) {
-  BOOST_OUTCOME_TRY(auto connection, Connection::open(RD_KAFKA_PRODUCER, config, client_id,
-                                                      admin_settings("read_committed")));
+  BOOST_OUTCOME_TRY(auto connection,
+                    Connection::open(RD_KAFKA_CONSUMER, config, client_id,
+                                     admin_settings("read_committed", lookup_group)));
   return std::unique_ptr<Admin>{
       std::make_unique<ClusterAdmin>(config, std::move(client_id), std::move(connection))};
 }

@@ -47,9 +47,11 @@ Settings common_settings() {
   };
 }
 
-Settings admin_settings(const std::string& isolation) {
+Settings admin_settings(const std::string& isolation, const GroupId& group) {
   return {
       {"allow.auto.create.topics", "false"},
+      {"group.id", group.value()},
+      {"enable.auto.commit", "false"},
       {"isolation.level", isolation},
       {"retry.backoff.ms", "5"},
   };

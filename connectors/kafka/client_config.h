@@ -18,11 +18,12 @@ using Settings = std::vector<std::pair<std::string, std::string>>;
 // What every client of ours starts from; the user's own settings win over these.
 Settings common_settings();
 
-// Group and offset lookups, topic administration. A producer handle, since one without a group has
-// neither a coordinator connection nor a group's state; it never produces. `isolation` is
-// "read_committed" (ends of partitions are last stable offsets) or "read_uncommitted" (they are
-// high watermarks).
-Settings admin_settings(const std::string& isolation);
+// Group and offset lookups, topic administration. A consumer handle with a group that it never
+// joins: in one without, librdkafka ends the process when a lookup of offsets is answered with
+// NOT_COORDINATOR (decision 8). `isolation` is "read_committed" (ends of partitions are last stable
+// offsets) or "read_uncommitted" (they are high watermarks); `group` one whose coordinator the user
+// may look up.
+Settings admin_settings(const std::string& isolation, const GroupId& group);
 
 // Appends single records: idempotent, acknowledged by every in-sync replica.
 Settings appender_settings();

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "connectors/kafka/group_look.h"
 #include "connectors/kafka/topic_admin.h"
 #include "connectors/kafka/transaction.h"
 
@@ -20,8 +21,8 @@ const Duration read_max{1'000};
 
 std::shared_ptr<Connection> Shared::lookups() {
   if (committed->is_retired()) {
-    auto next =
-        Connection::open(RD_KAFKA_PRODUCER, config, client_id, admin_settings("read_committed"));
+    auto next = Connection::open(RD_KAFKA_CONSUMER, config, client_id,
+                                 admin_settings("read_committed", engine_group_of(topic)));
     if (next) {  // it was made from the same settings before
       // Its threads end on the pool: the loop does not wait for them.
       boost::asio::post(*pool, [old = std::exchange(committed, std::move(next.value()))] {});

@@ -4,6 +4,7 @@
 
 #include "connectors/kafka/control_log.h"
 #include "connectors/kafka/gateway.h"
+#include "connectors/kafka/group_look.h"
 #include "connectors/kafka/leadership.h"
 
 namespace flow::kafka {
@@ -44,12 +45,13 @@ Result<std::unique_ptr<EnginePorts>> EnginePorts::make(boost::asio::any_io_execu
   shared->topic = std::move(identity.control_topic);
   shared->client_id = "flow-engine@" + identity.host + ":" + identity.engine_id;
   shared->pool = std::make_shared<BlockingPool>(threads);
+  const GroupId group = engine_group_of(shared->topic);
   BOOST_OUTCOME_TRY(shared->committed,
-                    Connection::open(RD_KAFKA_PRODUCER, shared->config, shared->client_id,
-                                     admin_settings("read_committed")));
+                    Connection::open(RD_KAFKA_CONSUMER, shared->config, shared->client_id,
+                                     admin_settings("read_committed", group)));
   BOOST_OUTCOME_TRY(shared->uncommitted,
-                    Connection::open(RD_KAFKA_PRODUCER, shared->config, shared->client_id,
-                                     admin_settings("read_uncommitted")));
+                    Connection::open(RD_KAFKA_CONSUMER, shared->config, shared->client_id,
+                                     admin_settings("read_uncommitted", group)));
   const std::string member_client_id = shared->client_id;
   return std::unique_ptr<EnginePorts>{
       std::make_unique<Ports>(loop, std::move(shared), member_client_id)};

@@ -22,9 +22,16 @@ std::int64_t now_ms() {
       .count();
 }
 
+// When a fetch was last answered; an idle reader is answered twice a second. The client's own
+// threads write it, so it lives as long as the client, which a batch may keep after its session.
+struct Pulse {
+  std::atomic<std::int64_t> answered_ms{now_ms()};
+};
+
 // Owns a batch's messages, and the client that they belong to.
 struct Messages {
-  explicit Messages(std::shared_ptr<Connection> of) : connection{std::move(of)} {}
+  Messages(std::shared_ptr<Pulse> beat, std::shared_ptr<Connection> of)
+      : pulse{std::move(beat)}, connection{std::move(of)} {}
   ~Messages() {
     for (auto* const message : all) {
       rd_kafka_message_destroy(message);
@@ -33,6 +40,7 @@ struct Messages {
   Messages(const Messages&) = delete;
   Messages& operator=(const Messages&) = delete;
 
+  std::shared_ptr<Pulse> pulse;  // outlives the client
   std::shared_ptr<Connection> connection;
   std::vector<rd_kafka_message_t*> all;
 };
@@ -75,15 +83,14 @@ struct LogReader::Session {
                                          std::size_t, std::int64_t, rd_kafka_resp_err_t code,
                                          void* self) {
     if (api_key == fetch_api_key && code == RD_KAFKA_RESP_ERR_NO_ERROR) {
-      static_cast<Session*>(self)->answered_ms.store(now_ms(), std::memory_order_relaxed);
+      static_cast<Pulse*>(self)->answered_ms.store(now_ms(), std::memory_order_relaxed);
     }
     return RD_KAFKA_RESP_ERR_NO_ERROR;
   }
 
   Pace pace = Pace::eager;
-  // When a fetch was last answered; an idle reader is answered twice a second.
-  std::atomic<std::int64_t> answered_ms{now_ms()};
   std::atomic<bool> is_refilling{false};
+  std::shared_ptr<Pulse> pulse = std::make_shared<Pulse>();  // outlives the client
   std::shared_ptr<Connection> connection;
   QueueHandle queue;
   TopicHandle topic;
@@ -123,7 +130,7 @@ Result<void> LogReader::start(Pace pace, const Deadline& deadline) {
     rd_kafka_conf_interceptor_add_on_new(conf, "flow-log-reader", &Session::on_new, self);
   };
   BOOST_OUTCOME_TRY(session->connection, Connection::open(RD_KAFKA_CONSUMER, config_, client_id_,
-                                                          settings, prepare, session.get()));
+                                                          settings, prepare, session->pulse.get()));
   session->queue = session->connection->new_queue();
   session->topic.reset(
       rd_kafka_topic_new(session->connection->handle(), topic_.value().c_str(), nullptr));
@@ -140,7 +147,7 @@ Result<void> LogReader::start(Pace pace, const Deadline& deadline) {
     return failure(rd_kafka_last_error(), "reading topic '" + topic_.value() + "'");
   }
   session->is_started = true;
-  session->answered_ms.store(now_ms(), std::memory_order_relaxed);
+  session->pulse->answered_ms.store(now_ms(), std::memory_order_relaxed);
   session_ = std::move(session);
   stopped_ = false;
   return boost::outcome_v2::success();
@@ -173,7 +180,7 @@ Result<port::LogBatch> LogReader::read(int wait_ms) {
     return *std::exchange(pending_, std::nullopt);
   }
   FLOW_ASSERT(session_ != nullptr, topic_.value());
-  auto messages = std::make_shared<Messages>(session_->connection);
+  auto messages = std::make_shared<Messages>(session_->pulse, session_->connection);
   scratch_.resize(records_max);
   auto* const queue = session_->queue.get();
   // Asked for many with a time-out, librdkafka waits the whole time-out; so first for one, then for
@@ -235,7 +242,7 @@ std::function<void()> LogReader::refill() {
 }
 
 std::optional<Error> LogReader::silence() const {
-  const auto since_ms = now_ms() - session_->answered_ms.load(std::memory_order_relaxed);
+  const auto since_ms = now_ms() - session_->pulse->answered_ms.load(std::memory_order_relaxed);
   if (since_ms < silence_max_ms) {
     return std::nullopt;
   }

@@ -8,7 +8,6 @@ import struct
 import pytest
 
 from support.flow import Flow
-from support.process import wait_until
 from support.proxy import Api, How, Side
 from support.scenario import ask, check_moved_once, wait_done
 
@@ -25,7 +24,7 @@ def engine_flow(flow, proxy) -> Flow:
 
 @pytest.mark.parametrize("api", [
     Api.PRODUCE, Api.FETCH, Api.LIST_OFFSETS, Api.OFFSET_FETCH, Api.FIND_COORDINATOR, Api.DESCRIBE_GROUPS,
-    Api.LIST_GROUPS, Api.ADD_PARTITIONS_TO_TXN, Api.ADD_OFFSETS_TO_TXN, Api.END_TXN, Api.TXN_OFFSET_COMMIT,
+    Api.ADD_PARTITIONS_TO_TXN, Api.ADD_OFFSETS_TO_TXN, Api.END_TXN, Api.TXN_OFFSET_COMMIT,
 ], ids=lambda api: api.name.lower())
 def test_trouble_at_a_request_of_a_reset(api, world, flow, control, orders, engine, proxy, rng, scaled):
     for side, how in rng.sample(STRIKES, scaled(len(STRIKES))):
@@ -35,6 +34,18 @@ def test_trouble_at_a_request_of_a_reset(api, world, flow, control, orders, engi
         proxy.wait_struck()
         assert wait_done(control, request) == "completed", (side, how)
         check_moved_once(world, control, request, groups, orders, may_repeat=True)
+
+
+def test_trouble_while_groups_are_listed(world, flow, control, orders, engine, proxy, rng, scaled, fresh):
+    """Only a group that its description does not know is looked for in the listing."""
+    for side, how in rng.sample(STRIKES, scaled(len(STRIKES))):
+        group = fresh("new")
+        proxy.arm(Api.LIST_GROUPS, side, how)
+        request = ask(flow, [group], orders.topic, "--create-group")
+        proxy.wait_struck()
+        assert wait_done(control, request) == "completed", (side, how)
+        assert world.committed(group) == orders.at(0)
+        assert {len(found) for found in control.results(request).values()} == {1}
 
 
 @pytest.mark.parametrize("api", [Api.JOIN_GROUP, Api.SYNC_GROUP, Api.HEARTBEAT, Api.LEAVE_GROUP],
@@ -63,6 +74,22 @@ def test_trouble_while_an_engine_begins_to_lead(api, world, flow, control, order
         assert wait_done(control, request) == "completed", (side, how)
         check_moved_once(world, control, request, groups, orders, may_repeat=True)
         engine.kill()
+
+
+def test_a_coordinator_that_moves_while_a_group_is_looked_at(world, flow, control, orders, engine, proxy):
+    """librdkafka ends a client without a group here, engine or command."""
+    for nth in (1, 2):
+        group = orders.group()
+        proxy.arm(Api.OFFSET_FETCH, Side.ANSWER, How.MOVED, nth)
+        request = ask(flow, [group], orders.topic)
+        proxy.wait_struck()
+        assert wait_done(control, request) == "completed"
+        check_moved_once(world, control, request, [group], orders, may_repeat=True)
+        assert engine.is_running()
+    command = Flow(proxy.address, flow.control_topic, flow.home)
+    proxy.arm(Api.OFFSET_FETCH, Side.ANSWER, How.MOVED)
+    done = command.run("status")
+    assert proxy.has_struck and done.code in (0, 2), done
 
 
 @pytest.mark.parametrize("api", [Api.END_TXN, Api.TXN_OFFSET_COMMIT], ids=["end-txn", "txn-offset-commit"])

@@ -133,8 +133,7 @@ TEST_CASE("a file that is gone is told as damage", "[rocks]") {
   const Folder folder;
   make_store(folder, 200);
   const auto [beginning, ending] =
-      GENERATE(
-      table<std::string, std::string>({{"", ".sst"}, {"MANIFEST-", ""}, {"CURRENT", ""}}));
+      GENERATE(table<std::string, std::string>({{"", ".sst"}, {"MANIFEST-", ""}, {"CURRENT", ""}}));
   CAPTURE(beginning, ending);
   const auto files = files_in(folder.at("store"), beginning, ending);
   REQUIRE_FALSE(files.empty());

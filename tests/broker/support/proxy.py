@@ -16,6 +16,7 @@ from .process import wait_until
 # Neither the brokers' ports nor the kernel's ephemeral ones; see scripts/broker.
 LISTENER_PORTS = (18000, 20000)
 SLOW_S = 1.5
+NOT_COORDINATOR = 16
 ANSWER_TIMEOUT_S = 15
 
 
@@ -52,6 +53,7 @@ class How(enum.Enum):
     TORN = "torn"  # half of the frame goes on, then both connections end
     SLOW = "slow"  # half of the frame now, the rest after SLOW_S
     HALF_OPEN = "half-open"  # the connections stay, and from the frame on every byte is swallowed
+    MOVED = "moved"  # an OffsetFetch is answered with NOT_COORDINATOR
     HOLD = "hold"  # the client's connection ends; the request is kept, to be delivered later on the broker's
 
 
@@ -69,7 +71,7 @@ class _Link:
     def __init__(self, client: tuple, broker: tuple):
         self.client_in, self.client_out = client
         self.broker_in, self.broker_out = broker
-        self.asked: dict[int, Api | int] = {}  # correlation id -> API key
+        self.asked: dict[int, tuple[int, int]] = {}  # correlation id -> API key, version
         self.swallows = False
         self.kept = b""
         self.kept_answer: asyncio.Future | None = None
@@ -202,7 +204,7 @@ class Proxy:
 
     async def _forward(self, link: _Link, side: Side, frame: bytes) -> bool:
         """One frame; false ends the connection."""
-        how = self._strike_at(link, side, frame)
+        how, version = self._strike_at(link, side, frame)
         out = link.broker_out if side is Side.REQUEST else link.client_out
         if side is Side.ANSWER and link.kept_answer is not None and not link.kept_answer.done():
             link.kept_answer.set_result(frame[8:])
@@ -212,6 +214,8 @@ class Proxy:
             return False
         if how is How.CUT:
             return False
+        if how is How.MOVED:
+            frame = _with_last_error(frame, NOT_COORDINATOR, has_tags=version >= 6)
         if how is How.HALF_OPEN:
             link.swallows = True
         if link.swallows:
@@ -227,22 +231,30 @@ class Proxy:
         await out.drain()
         return True
 
-    def _strike_at(self, link: _Link, side: Side, frame: bytes) -> How | None:
+    def _strike_at(self, link: _Link, side: Side, frame: bytes) -> tuple[How | None, int]:
+        """What is to become of a frame, and the version of its request."""
         if side is Side.REQUEST:
-            api, _, correlation = struct.unpack(">hhi", frame[4:12])
-            link.asked[correlation] = api
+            api, version, correlation = struct.unpack(">hhi", frame[4:12])
+            link.asked[correlation] = api, version
         else:
-            api = link.asked.pop(struct.unpack(">i", frame[4:8])[0], None)
+            api, version = link.asked.pop(struct.unpack(">i", frame[4:8])[0], (-1, 0))
         with self._lock:
             strike = self._strike
             if strike is None or strike.api != api or strike.side is not side:
-                return None
+                return None, version
             strike.nth -= 1
             if strike.nth > 0:
-                return None
+                return None, version
             self._strike = None
             self._struck += 1
-            return strike.how
+            return strike.how, version
+
+
+def _with_last_error(frame: bytes, code: int, has_tags: bool) -> bytes:
+    """An answer that ends with its error code, and in flexible versions with no tags behind it."""
+    end = b"\0" if has_tags else b""
+    assert frame.endswith(b"\0\0" + end), frame
+    return frame[:-2 - len(end)] + struct.pack(">h", code) + end
 
 
 def _free_port() -> int:
