@@ -181,6 +181,13 @@ def test_an_engine_idle_past_the_expiry_of_its_transactional_id_does_the_next_re
         world.close()
 
 
+def test_sigterm_at_any_moment_of_the_start_ends_it(control, new_engine, rng, scaled):
+    for _ in range(scaled(100)):
+        engine = new_engine().start(ready=False)
+        time.sleep(rng.uniform(0, 0.2))  # The moment is what varies.
+        engine.terminate()
+
+
 def test_two_engines_on_one_store_folder(control, new_engine):
     first = new_engine().start()
     second = new_engine()

@@ -191,7 +191,7 @@ TEST_CASE("an engine replaces a client in which a lookup hangs", "[contract]") {
   const auto topic = world::fresh("topic");
   world::create_topic(topic, partitions);
   Scene scene;
-  scene.proxy.arm(world::find_coordinator, world::Proxy::Strike::hold);
+  scene.proxy.arm(world::describe_groups, world::Proxy::Strike::hold);
   const auto group = world::fresh("group");
   const auto first = scene.engine->await((*scene.engine)->groups().observe(look_at(group, topic)));
   CHECK(scene.proxy.has_struck());

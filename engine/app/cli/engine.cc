@@ -53,6 +53,11 @@ Result<void> prepare_store(const std::string& folder) {
   return boost::outcome_v2::success();
 }
 
+Error stopped(spdlog::logger& logger) {
+  logger.info("stopped");
+  return error(Errc::cancelled, "stopped while it waited for the broker");
+}
+
 // A broker that is away is waited for: an engine that is started beside its broker must not need
 // luck. Errc::cancelled: somebody stopped it meanwhile.
 Result<port::LogState> described_patiently(Session& session, const LogOptions& log_options) {
@@ -62,16 +67,14 @@ Result<port::LogState> described_patiently(Session& session, const LogOptions& l
   std::string said;
   for (int pause_ms = 100;; pause_ms = std::min(2 * pause_ms, 2'000)) {
     auto state = session.log(look_deadline);
+    if (interrupts.came()) return stopped(*logger);
     if (state) return state;
     const auto& problem = state.error();
     if (problem.errc != Errc::unreachable && problem.errc != Errc::retriable) return state;
     if (problem.detail != said) logger->warn("waiting for the broker: {}", problem.detail);
     said = problem.detail;
     if (!interrupts.came()) ::poll(nullptr, 0, pause_ms);
-    if (interrupts.came()) {
-      logger->info("stopped");
-      return error(Errc::cancelled, "stopped while it waited for the broker");
-    }
+    if (interrupts.came()) return stopped(*logger);
   }
 }
 

@@ -15,6 +15,8 @@ _PR_SET_PDEATHSIG = 1
 def _die_with_parent() -> None:
     """Runs in the child before exec: SIGKILL when the test process ends, however it ends."""
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    # Tests that run in a shell's background have it ignored, and so would have what they start.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def spawn(command: list[str], **options) -> subprocess.Popen:
