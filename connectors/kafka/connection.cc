@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <condition_variable>
+#include <mutex>
 #include <string_view>
+#include <vector>
 
 #include "connectors/kafka/errors.h"
 #include "connectors/kafka/log.h"
@@ -56,6 +58,26 @@ void watch_certificates(rd_kafka_conf_t* conf) {
   }
 }
 
+// Settings of which no client could be made. librdkafka 2.0.2 may have freed the interceptors in
+// them, and would free them again with the settings (it crashes), so nobody may; they stay
+// reachable, for whatever looks for leaks.
+void keep_for_good(rd_kafka_conf_t* conf) {
+  static std::mutex mutex;
+  static auto& kept = *new std::vector<rd_kafka_conf_t*>;
+  const std::lock_guard lock{mutex};
+  kept.push_back(conf);
+}
+
+// A new client of librdkafka 2.0.2 connects when something asks for a broker, and its own threads
+// may have asked before the bootstrap servers were added: the next time is a second later. A
+// question for metadata connects now; with no time to wait, and no topic, that is all it does.
+void connect_now(rd_kafka_t* client) {
+  const rd_kafka_metadata_t* found = nullptr;
+  if (rd_kafka_metadata(client, 0, nullptr, &found, 0) == RD_KAFKA_RESP_ERR_NO_ERROR) {
+    rd_kafka_metadata_destroy(found);
+  }
+}
+
 }  // namespace
 
 Deadline::Deadline(Duration from_now)
@@ -85,12 +107,12 @@ Result<std::shared_ptr<Connection>> Connection::open(rd_kafka_type_t type, const
   }
   std::array<char, 512> text{};
   connection->handle_ = rd_kafka_new(type, conf.get(), text.data(), text.size());
-  // A client that was made owns them. Where none was made, librdkafka 2.0.2 may have freed the
-  // interceptors in them, and would free them again with the settings (it crashes): rather lost.
-  static_cast<void>(conf.release());
   if (connection->handle_ == nullptr) {
+    keep_for_good(conf.release());
     return error(Errc::invalid, "client settings: " + std::string{text.data()});
   }
+  static_cast<void>(conf.release());  // the client's now
+  connect_now(connection->handle_);
   return connection;
 }
 
