@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <string>
 #include <utility>
 
 namespace flow {
@@ -59,11 +60,12 @@ Shape shape_of(Kind kind) {
   return Shape::alone;
 }
 
+// A number is canonical where it is what encode_key writes: no sign (not even "-0"), no zero in
+// front.
 std::optional<LeaderNumber> parse_number(std::string_view text) {
   std::int64_t number = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool canonical = !text.empty() && (text.size() == 1 || text.front() != '0');
-  if (problem != std::errc{} || end != text.data() + text.size() || number < 0 || !canonical) {
+  if (problem != std::errc{} || number < 0 || text != std::to_string(number)) {
     return std::nullopt;
   }
   return LeaderNumber{number};

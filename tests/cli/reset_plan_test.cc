@@ -167,6 +167,8 @@ TEST_CASE("words that do not go together, or mean nothing") {
        "--topic: 't:0,': '' is no partition number; write TOPIC or TOPIC:0,2"},
       {with(group(), [](auto& w) { w.topics = {"t:-1"}; }),
        "--topic: 't:-1': '-1' is no partition number; write TOPIC or TOPIC:0,2"},
+      {with(group(), [](auto& w) { w.topics = {"t:-0"}; }),
+       "--topic: 't:-0': '-0' is no partition number; write TOPIC or TOPIC:0,2"},
       {with(group(), [](auto& w) { w.topics = {"t:0-2"}; }),
        "--topic: 't:0-2': '0-2' is no partition number; write TOPIC or TOPIC:0,2"},
       {with(group(), [](auto& w) { w.topics = {"t:99999999999"}; }),

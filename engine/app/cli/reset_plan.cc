@@ -151,7 +151,7 @@ Result<TopicSelection> parse_topic(const std::string& text) {
     const auto word = rest.substr(0, comma);
     std::int32_t partition = -1;
     const auto [end, wrong] = std::from_chars(word.data(), word.data() + word.size(), partition);
-    if (wrong != std::errc{} || end != word.data() + word.size() || partition < 0) {
+    if (wrong != std::errc{} || end != word.data() + word.size() || word.front() == '-') {
       return usage("'" + text + "': '" + std::string{word} +
                    "' is no partition number; write TOPIC or TOPIC:0,2");
     }
