@@ -26,9 +26,11 @@ MODULES = {
                        "boost/asio/", "spdlog/"],
     "engine/app": ["engine/", "connectors/", "store/", "schemas/", "boost/", "spdlog/", "CLI/", "yaml-cpp/",
                    "librdkafka/", "openssl/", "sys/"],
-    "connectors/kafka": ["connectors/kafka/", "engine/ports/", "schemas/", "librdkafka/", "openssl/", "boost/asio/",
-                         "spdlog/", "sys/"],
-    "connectors/topology": ["connectors/topology/", "engine/ports/", "schemas/", "yaml-cpp/", "sys/"],
+    "connectors/files": ["connectors/files/", "schemas/"],
+    "connectors/kafka": ["connectors/kafka/", "connectors/files/", "engine/ports/", "schemas/", "librdkafka/",
+                         "openssl/", "boost/asio/", "spdlog/", "sys/"],
+    "connectors/topology": ["connectors/topology/", "connectors/files/", "engine/ports/", "schemas/", "yaml-cpp/",
+                            "sys/"],
     "tests": [""],
 }
 # Where a generated or compiled-once file needs more than its module.

@@ -4,13 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <map>
 #include <memory>
-#include <sstream>
 
+#include "connectors/files/read_file.h"
 #include "connectors/kafka/jaas.h"
 #include "connectors/kafka/java_properties.h"
 #include "connectors/kafka/tls_properties.h"
@@ -346,17 +343,8 @@ Result<ClientProperties> translate_properties(std::string_view text, const std::
 }
 
 Result<ClientProperties> load_properties(const std::string& file) {
-  const auto read = [](const std::string& path) -> std::optional<std::string> {
-    std::ifstream in{path, std::ios::binary};
-    std::ostringstream all;
-    all << in.rdbuf();
-    return in ? std::optional{all.str()} : std::nullopt;
-  };
-  const auto text = read(file);
-  if (!text) {
-    return error(Errc::invalid, "cannot read '" + file + "': " + std::strerror(errno));
-  }
-  return translate_properties(*text, file, read);
+  BOOST_OUTCOME_TRY(const auto text, files::read_file(file));
+  return translate_properties(text, file, files::read_file);
 }
 
 }  // namespace flow::kafka

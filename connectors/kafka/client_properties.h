@@ -20,8 +20,9 @@ struct ClientProperties {
       ignored;  // of no meaning here (serializers, retries ...), in the same form
 };
 
-// Returns a file's first bytes (all of them where it is small), or nothing where it cannot be read.
-using ReadFile = std::function<std::optional<std::string>(const std::string& path)>;
+// Returns a file's first bytes (all of them where it is small), or why it cannot be read, with its
+// name.
+using ReadFile = std::function<Result<std::string>(const std::string& path)>;
 
 // Takes the text of a properties file. Errc::invalid: what matters and cannot be translated, or has
 // a wrong value, as "<file>:<line>: <key>: <why, and the way out>"; no message holds a password.

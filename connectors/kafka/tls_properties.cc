@@ -25,25 +25,30 @@ constexpr std::array names{"ssl.truststore.type",
                            "ssl.keymanager.algorithm",
                            "ssl.trustmanager.algorithm"};
 
-enum class Form : std::uint8_t { unreadable, pem, jks, pkcs12, other };
+enum class Form : std::uint8_t { pem, jks, pkcs12, other };
 
-Form form_of(const std::optional<std::string>& bytes) {
-  if (!bytes) {
-    return Form::unreadable;
-  }
-  if (bytes->find("-----BEGIN ") != std::string::npos) {
+Form form_of(const std::string& bytes) {
+  if (bytes.find("-----BEGIN ") != std::string::npos) {
     return Form::pem;
   }
-  if (bytes->starts_with("\xfe\xed\xfe\xed") || bytes->starts_with("\xce\xce\xce\xce")) {
+  if (bytes.starts_with("\xfe\xed\xfe\xed") || bytes.starts_with("\xce\xce\xce\xce")) {
     return Form::jks;
   }
-  return bytes->starts_with("\x30") ? Form::pkcs12 : Form::other;
+  return bytes.starts_with("\x30") ? Form::pkcs12 : Form::other;
 }
 
-std::string upper(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return text;
+std::string_view to_string(Form form) {
+  switch (form) {
+    case Form::pem:
+      return "a PEM file";
+    case Form::jks:
+      return "a Java key store (JKS)";
+    case Form::pkcs12:
+      return "a PKCS#12 store";
+    case Form::other:
+      break;
+  }
+  return "neither a PEM file nor a Java store";
 }
 
 struct PemText {
@@ -127,17 +132,21 @@ std::optional<PropertyProblem> TlsProperties::translate_trust(const Set& set) {
   if (location.empty()) {
     return std::nullopt;
   }
-  const std::string type = upper(value("ssl.truststore.type"));
-  const Form form = form_of(read_file_(location));
-  if (form == Form::unreadable) {
-    return PropertyProblem{"ssl.truststore.location", "cannot read '" + location + "'"};
+  const auto store = read_file_(location);
+  if (!store) {
+    return PropertyProblem{"ssl.truststore.location", store.error().detail};
+  }
+  const Form form = form_of(store.value());
+  if (form == Form::other) {
+    return PropertyProblem{"ssl.truststore.location", "'" + location + "' is " +
+                                                          std::string{to_string(form)} +
+                                                          "; name a file of certificates in PEM"};
   }
   if (form != Form::pem) {
     return PropertyProblem{
         "ssl.truststore.location",
-        "'" + location + "' is a Java store (" +
-            (type.empty() || type == "PEM" ? "not PEM" : type) +
-            "), which cannot be read here; write its certificates as PEM with: keytool -list -rfc "
+        "'" + location + "' is " + std::string{to_string(form)} +
+            ", which cannot be read here; write its certificates as PEM with: keytool -list -rfc "
             "-keystore '" +
             location +
             "' > ca.pem; then set ssl.truststore.type=PEM and "
@@ -187,9 +196,12 @@ std::optional<PropertyProblem> TlsProperties::translate_key(const Set& set) {
   if (location.empty()) {
     return std::nullopt;
   }
-  switch (form_of(read_file_(location))) {
-    case Form::unreadable:
-      return PropertyProblem{"ssl.keystore.location", "cannot read '" + location + "'"};
+  const auto store = read_file_(location);
+  if (!store) {
+    return PropertyProblem{"ssl.keystore.location", store.error().detail};
+  }
+  const Form form = form_of(store.value());
+  switch (form) {
     case Form::pem: {
       auto problem = problem_of("ssl.keystore.location",
                                 set("ssl.keystore.location", "ssl.key.location", location));
@@ -206,14 +218,17 @@ std::optional<PropertyProblem> TlsProperties::translate_key(const Set& set) {
                                   set("ssl.keystore.password", "ssl.keystore.password",
                                       value("ssl.keystore.password")));
     }
-    case Form::jks:
     case Form::other:
+      return PropertyProblem{"ssl.keystore.location",
+                             "'" + location + "' is " + std::string{to_string(form)} +
+                                 "; name a file with key and certificates in PEM"};
+    case Form::jks:
       break;
   }
   return PropertyProblem{
       "ssl.keystore.location",
-      "'" + location +
-          "' is a JKS store, which cannot be read here; make it PKCS#12 with: keytool "
+      "'" + location + "' is " + std::string{to_string(form)} +
+          ", which cannot be read here; make it PKCS#12 with: keytool "
           "-importkeystore -srckeystore '" +
           location +
           "' -destkeystore client.p12 -deststoretype PKCS12; "

@@ -4,13 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <initializer_list>
 #include <set>
-#include <sstream>
 #include <vector>
+
+#include "connectors/files/read_file.h"
+#include "schemas/suggestion.h"
 
 namespace flow::topology {
 namespace {
@@ -22,48 +20,15 @@ struct Wrong {
   std::string problem;
 };
 
-// How many letters have to change to make `a` of `b` (Levenshtein), for "did you mean".
-std::size_t distance(const std::string& a, const std::string& b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) {
-    row[j] = j;
-  }
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t changed = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, changed});
-    }
-  }
-  return row[b.size()];
-}
-
-std::string suggestion(const std::string& name, std::initializer_list<const char*> known) {
-  std::string nearest;
-  std::size_t best = 3;  // a typing error or two; farther is another word
-  std::string all;
-  for (const char* candidate : known) {
-    all += (all.empty() ? "" : ", ") + std::string{candidate};
-    if (const auto d = distance(name, candidate); d < best) {
-      best = d;
-      nearest = candidate;
-    }
-  }
-  return nearest.empty() ? "known are: " + all : "did you mean '" + nearest + "'?";
-}
-
 void expect_map(const YAML::Node& node, const std::string& field,
-                std::initializer_list<const char*> known) {
+                const std::vector<std::string>& known) {
   if (!node.IsMap()) {
     throw Wrong{node.Mark(), field, "must be a mapping of fields"};
   }
   std::set<std::string> seen;
   for (const auto& entry : node) {
     const std::string name = entry.first.IsScalar() ? entry.first.Scalar() : std::string{"?"};
-    const bool is_known = std::any_of(known.begin(), known.end(),
-                                      [&](const char* candidate) { return name == candidate; });
+    const bool is_known = std::find(known.begin(), known.end(), name) != known.end();
     const std::string path = field.empty() ? name : field + "." + name;
     if (!is_known) {
       throw Wrong{entry.first.Mark(), path, "unknown field; " + suggestion(name, known)};
@@ -252,14 +217,8 @@ Result<port::Topology> parse_topology(std::string_view text, const std::string& 
 }
 
 Result<port::Topology> load_topology(const std::string& file) {
-  errno = 0;
-  std::ifstream in{file, std::ios::binary};
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (!in) {
-    return error(Errc::invalid, "cannot read '" + file + "': " + std::strerror(errno));
-  }
-  return parse_topology(text.str(), file);
+  BOOST_OUTCOME_TRY(const auto text, files::read_file(file));
+  return parse_topology(text, file);
 }
 
 }  // namespace flow::topology

@@ -2,11 +2,10 @@
 
 #include <yaml-cpp/yaml.h>
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
+
+#include "connectors/files/read_file.h"
+#include "schemas/suggestion.h"
 
 namespace flow::app {
 namespace {
@@ -34,7 +33,7 @@ class Reader {
         read_contexts(entry.second);
       } else {
         throw Wrong{entry.first.Mark(), name,
-                    "unknown field; known are: current-context, contexts"};
+                    "unknown field; " + suggestion(name, {"current-context", "contexts"})};
       }
     }
     if (!out_.current.empty() && !out_.contexts.contains(out_.current)) {
@@ -89,8 +88,8 @@ class Reader {
       out.topology = path_of(text_of(name, value, field));
     } else {
       throw Wrong{name.Mark(), field,
-                  "unknown field; known are: bootstrap-server, command-config, control-topic, "
-                  "topology"};
+                  "unknown field; " + suggestion(known, {"bootstrap-server", "command-config",
+                                                         "control-topic", "topology"})};
     }
   }
 
@@ -124,7 +123,7 @@ Result<Contexts> parse_contexts(std::string_view text, const std::string& file,
                                 const std::string& home) {
   try {
     const auto root = YAML::Load(std::string{text});
-    if (root.IsNull()) return Contexts{file, {}, {}};
+    if (root.IsNull()) return Contexts{file, {}, {}, {}};
     return Reader{file, home}.read(root);
   } catch (const Wrong& wrong) {
     return problem(file, wrong.mark, wrong.field, wrong.problem);
@@ -135,15 +134,16 @@ Result<Contexts> parse_contexts(std::string_view text, const std::string& file,
 
 Result<Contexts> load_contexts(const Environment& environment) {
   const std::string file = contexts_file(environment);
-  errno = 0;
-  std::ifstream in{file, std::ios::binary};
-  if (!in) {
-    if (file.empty() || errno == ENOENT || errno == ENOTDIR) return Contexts{file, {}, {}};
-    return error(Errc::invalid, "cannot read '" + file + "': " + std::strerror(errno));
+  Contexts none;
+  none.file = file;
+  std::error_code hidden;
+  if (file.empty() || (!std::filesystem::exists(file, hidden) && !hidden)) return none;
+  const auto text = files::read_file(file);
+  if (!text) {
+    none.problem = text.error().detail;
+    return none;
   }
-  std::ostringstream text;
-  text << in.rdbuf();
-  return parse_contexts(text.str(), file, environment("HOME").value_or(""));
+  return parse_contexts(text.value(), file, environment("HOME").value_or(""));
 }
 
 }  // namespace flow::app

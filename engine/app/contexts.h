@@ -23,6 +23,7 @@ struct Context {
 
 struct Contexts {
   std::string file;
+  std::string problem;  // why the file could not be read; empty: it was, or there is none
   std::string current;  // current-context, or empty
   std::map<std::string, Context> contexts;
 };
@@ -36,7 +37,9 @@ std::string contexts_file(const Environment& environment);
 Result<Contexts> parse_contexts(std::string_view text, const std::string& file,
                                 const std::string& home);
 
-// Reads the file; one that does not exist is no context at all.
+// Reads the file; one that does not exist is no context at all, and so is one that may not be read
+// (a service may have somebody else's HOME): that is the problem of whoever needs a context.
+// Errc::invalid: as parse_contexts.
 Result<Contexts> load_contexts(const Environment& environment);
 
 }  // namespace flow::app

@@ -56,6 +56,10 @@ class Resolver {
   Result<void> find_context() {
     BOOST_OUTCOME_TRY(auto contexts, load_contexts(environment_));
     file_ = contexts.file;
+    if (!contexts.problem.empty()) {
+      if (flags_.context) return error(Errc::invalid, std::move(contexts.problem));
+      settings_.notes.push_back(contexts.problem + "; going on without contexts");
+    }
     const std::string name = flags_.context.value_or(contexts.current);
     if (name.empty()) return boost::outcome_v2::success();
     const auto found = contexts.contexts.find(name);

@@ -14,7 +14,7 @@ constexpr const char* certificate =
 constexpr const char* key =
     "-----BEGIN PRIVATE KEY----- MIGHAgEAMBMGByqG -----END PRIVATE KEY-----";
 
-std::optional<std::string> fake_file(const std::string& path) {
+Result<std::string> fake_file(const std::string& path) {
   if (path == "ca.pem" || path == "client.pem") {
     return "subject=x\n-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
   }
@@ -24,7 +24,10 @@ std::optional<std::string> fake_file(const std::string& path) {
   if (path == "store.p12") {
     return std::string{"\x30\x82\x01", 3};
   }
-  return std::nullopt;
+  if (path == "notes.txt") {
+    return "buy milk";
+  }
+  return error(Errc::invalid, "cannot read '" + path + "': No such file or directory");
 }
 
 Result<ClientProperties> translate(const std::string& text) {
@@ -193,8 +196,16 @@ TEST_CASE("what cannot be translated is an error that names it and the way out")
        "client.properties:2: ssl.truststore.location: ", "ssl.truststore.type=PEM"},
       {"ssl.keystore.location=old.jks\nssl.keystore.password=hunter2\n",
        "client.properties:1: ssl.keystore.location: ", "-deststoretype PKCS12"},
-      {"ssl.keystore.location=/no/such/file\n",
-       "client.properties:1: ssl.keystore.location: ", "cannot read '/no/such/file'"},
+      {"ssl.keystore.location=/no/such/file\n", "client.properties:1: ssl.keystore.location: ",
+       "cannot read '/no/such/file': No such file or directory"},
+      {"ssl.truststore.location=/no/such/file\n", "client.properties:1: ssl.truststore.location: ",
+       "cannot read '/no/such/file': No such file or directory"},
+      {"ssl.truststore.location=notes.txt\n", "client.properties:1: ssl.truststore.location: ",
+       "'notes.txt' is neither a PEM file nor a Java store; name a file of certificates in PEM"},
+      {"ssl.keystore.location=notes.txt\n", "client.properties:1: ssl.keystore.location: ",
+       "'notes.txt' is neither a PEM file nor a Java store"},
+      {"ssl.truststore.location=store.p12\n", "client.properties:1: ssl.truststore.location: ",
+       "'store.p12' is a PKCS#12 store, which cannot be read here"},
       {"ssl.truststore.certificates=hunter2\n",
        "client.properties:1: ssl.truststore.certificates: ", "no complete PEM certificate"},
       {std::string{"ssl.keystore.key="} + key + "\n",
@@ -249,6 +260,12 @@ TEST_CASE("what means nothing here is told, and does not stop") {
   REQUIRE(made.value().warnings.size() == 2);
   CHECK_THAT(made.value().warnings[0], Catch::StartsWith("client.properties:2: no.such.setting: "));
   CHECK_THAT(made.value().warnings[1], Catch::StartsWith("client.properties:3: ssl.protocol: "));
+}
+
+TEST_CASE("a folder is no file of settings") {
+  const auto made = load_properties("/");
+  REQUIRE_FALSE(made);
+  CHECK(made.error().detail == "cannot read '/': Is a directory");
 }
 
 TEST_CASE("a file that is not there is named") {

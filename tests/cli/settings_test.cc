@@ -153,7 +153,8 @@ TEST_CASE("what is wrong with the file of contexts is told with file, line and f
   };
   const auto c = GENERATE(values<Case>({
       {"- a\n", "f.yaml:1: must be a mapping of fields"},
-      {"context: {}\n", "f.yaml:1: context: unknown field; known are: current-context, contexts"},
+      {"context: {}\n", "f.yaml:1: context: unknown field; did you mean 'contexts'?"},
+      {"users: {}\n", "f.yaml:1: users: unknown field; known are: current-context, contexts"},
       {"current-context: x\n", "f.yaml:1: current-context: no context 'x'"},
       {"current-context:\n", "f.yaml:1: current-context: must be a text that is not empty"},
       {"contexts:\n  a: x\n", "f.yaml:2: contexts.a: must be a mapping of fields"},
@@ -170,6 +171,20 @@ TEST_CASE("what is wrong with the file of contexts is told with file, line and f
   const auto parsed = parse_contexts(c.text, "f.yaml", "/home/me");
   REQUIRE_FALSE(parsed);
   CHECK(parsed.error().detail == c.detail);
+}
+
+// Tests may run as root, who may read whatever there is; a folder cannot be read by anybody.
+TEST_CASE("a file of contexts that cannot be read matters to who needs a context") {
+  World world;
+  std::filesystem::create_directories(world.home() + "/.config/flow/config.yaml");
+  const std::string problem = "cannot read '" + world.home() + "/.config/flow/config.yaml': ";
+  CHECK_THAT(world.bootstrap(context("prod")), Catch::StartsWith(problem));
+  world.set("FLOW_BOOTSTRAP_SERVERS", "variable:9092");
+  const auto settings = world.resolve({});
+  REQUIRE(settings);
+  REQUIRE(settings.value().notes.size() == 1);
+  CHECK_THAT(settings.value().notes[0],
+             Catch::StartsWith(problem) && Catch::EndsWith("; going on without contexts"));
 }
 
 TEST_CASE("an empty file of contexts is none at all") {
