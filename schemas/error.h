@@ -20,7 +20,7 @@ enum class Errc : std::uint8_t {
   fenced,       // another engine has taken over
   fatal,        // this handle can do nothing more; make a new one
   unknown,      // it may have happened; read back before acting
-  cancelled,    // we are shutting down
+  cancelled,    // never begun: overtaken by something newer, or by the end of this process
 };
 
 std::string_view to_string(Errc errc);

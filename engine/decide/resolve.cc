@@ -123,7 +123,8 @@ Resolution resolve_pipeline(const Request& request, const port::Topology& topolo
   const auto found = pipelines_named(request, topology);
   if (found.empty()) {
     resolution.problem =
-        "no pipeline '" + request.pipeline + "' in namespace '" + request.namespace_name + "'";
+        "no pipeline '" + request.pipeline + "'" +
+        (request.namespace_name.empty() ? "" : " in namespace '" + request.namespace_name + "'");
   } else if (found.size() > 1) {
     resolution.problem = "pipeline '" + request.pipeline + "' is in " +
                          std::to_string(found.size()) + " namespaces; name one (-n)";

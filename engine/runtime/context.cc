@@ -16,13 +16,13 @@ awaitable<port::CommitOutcome> transact(Context& context, Term term,
   if (context.stopping || !context.term || context.term->number != term.number ||
       context.settle_wanted) {
     port::CommitOutcome ended;
-    ended.error = error(Errc::fenced, "this engine's term has ended");
+    ended.error = error(Errc::cancelled, "this engine's term has ended");
     co_return ended;
   }
   for (const auto& one : decided) {
     if (!context.book.stands(one)) {
       port::CommitOutcome changed;
-      changed.error = error(Errc::retriable,
+      changed.error = error(Errc::cancelled,
                             "request " + one.id.value() + " changed before the transaction began");
       co_return changed;
     }

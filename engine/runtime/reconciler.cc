@@ -135,8 +135,11 @@ void settle_works(Context& context, const std::vector<RequestId>& ids,
     }
   }
   if (outcome.status != port::CommitStatus::committed && outcome.error) {
-    context.log->warn("transaction not committed requests={} first={}: {}", ids.size(),
-                      ids.empty() ? "" : ids.front().value(), outcome.error->detail);
+    // What was never begun is decided anew; only what the broker did not take is news.
+    const bool is_news = outcome.error->errc != Errc::cancelled;
+    context.log->log(is_news ? spdlog::level::warn : spdlog::level::debug,
+                     "transaction not committed requests={} first={}: {}", ids.size(),
+                     ids.empty() ? "" : ids.front().value(), outcome.error->detail);
   }
 }
 

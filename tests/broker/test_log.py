@@ -201,6 +201,20 @@ def test_a_control_topic_of_another_kind_is_refused(config, partitions, named, w
     asked = flow.run("reset", "--group", group, "--topic", orders.topic, "--to-earliest")
     assert asked.code in (1, 2) and named in asked.err
     assert world.latest(flow.control_topic) == {(flow.control_topic, n): 0 for n in range(partitions)}
+    for command in ("status", "history"):
+        shown = flow.run(command, "-o", "json")
+        assert shown.code == 1 and named in shown.err and shown.json(), shown
+
+
+def test_a_record_of_no_kind_is_forgotten_by_a_tombstone_on_its_key(world, flow, control):
+    for key in ("ours", "theirs", "theirs"):
+        offset = world.append(control.topic, key, b"rubbish")
+    assert "3 record(s)" in flow.run("history").err and "offset 0:" in flow.run("history").err
+    world.append(control.topic, "ours", None)
+    assert "2 record(s)" in flow.run("history").err and f"offset {offset - 1}:" in flow.run("history").err
+    world.append(control.topic, "theirs", None)
+    assert "cannot be read" not in flow.run("history").err
+    assert json.loads(flow.ok("status", "-o", "json"))["unreadable_records"] == 0
 
 
 def test_a_topic_made_anew_is_rebuilt_from(world, flow, control, orders, new_engine):

@@ -25,6 +25,7 @@ USAGE = [
     (["reset", "cart", "--topic", "t"], "--topic goes with --group"),
     (["reset", "--group", "g", "--topic", "t", "--to-earliest", "--streamlet", "s"],
      "--streamlet goes with a PIPELINE"),
+    (["reset", "--group", "g", "--topic", "t", "--to-earliest", "--wait", "verified"], "--wait=verified"),
     (["reset", "--group", "g", "--topic", "t", "--to-earliest", "-n", "shop"], "--namespace goes with a PIPELINE"),
     (["reset", "--group", "g", "--group", "g", "--topic", "t", "--to-earliest"], "'g' is given twice"),
     (["reset", "--group", "g", "--topic", "t:0,x", "--to-earliest"], "'x' is no partition number"),
@@ -342,6 +343,25 @@ def test_history_shows_who_and_before_and_after(flow, control, orders, engine):
     assert request not in flow.ok("history", "--since", "2099-01-01T00:00:00Z")
     unknown = flow.run("history", UUID)
     assert unknown.code == 1 and UUID in unknown.err
+
+
+def test_history_says_what_it_looked_for(flow, control, orders, engine):
+    beginning = str(uuid.uuid4())[:30]
+    first, second = (f"{beginning}00000{digit}" for digit in "12")
+    for request in (first, second):
+        assert ask(flow, [orders.group()], orders.topic, "--id", request) == request
+        assert wait_done(control, request) == "completed"
+    nobody = flow.run("history", "kart")
+    assert (nobody.code, nobody.out) == (0, "") and "'kart'" in nobody.err and flow.control_topic in nobody.err
+    nothing = flow.run("history", "--since", "2099-01-01T00:00:00Z")
+    assert (nothing.code, nothing.out) == (0, "") and "since 2099-01-01T00:00:00Z" in nothing.err
+    several = flow.run("history", beginning)
+    assert several.code == 1 and first in several.err and second in several.err
+    other = f"{str(uuid.uuid4())[:30]}000003"
+    assert ask(flow, [orders.group()], orders.topic, "--id", other) == other
+    assert wait_done(control, other) == "completed"
+    assert flow.ok("history", other[:8]) == flow.ok("history", other)
+    assert flow.run("history", other[:3]).out == ""
 
 
 def test_status_shows_who_leads_and_what_waits(flow, world, control, orders, engine):

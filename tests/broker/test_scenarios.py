@@ -51,7 +51,8 @@ def test_every_block_does_what_it_says(script, shop):
         world.commit(group, {(topic, partition): 20 for partition in range(3)})
     world.commit("price-reader", {(TOPICS[0], partition): 20 for partition in range(3)})
     # A page's variables are the reader's; the path of a second engine's store is not ours to use.
-    env = {**flow.env, "PATH": f"{BIN}:{os.environ['PATH']}", "FLOW_CONTROL_TOPIC": "flow-control"}
+    env = {**flow.env, "PATH": f"{BIN}:{os.environ['PATH']}"}
+    env.pop("FLOW_CONTROL_TOPIC")
     script = script.replace("/var/lib/flow-2", str(folder / "store-2"))
     with world.consumer("busy-group", TOPICS[0]) as consumer:
         consumer.wait_assigned(3)

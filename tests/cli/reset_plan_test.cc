@@ -210,15 +210,27 @@ TEST_CASE("names are checked against a topology, in the words of the design") {
     const char* problem;
   };
   const auto c = GENERATE(values<Case>({
-      {asked("bart", "shop", {}), "no pipeline 'bart' in namespace 'shop'"},
-      {asked("mail", "lab", {}), "no pipeline 'mail' in namespace 'lab'"},
-      {asked("cart", "shop", {"x"}), "cannot reset offsets: no streamlet [x]"},
+      {asked("bart", "shop", {}),
+       "no pipeline 'bart' in namespace 'shop'; topology 'pipelines.yaml': did you mean 'cart -n "
+       "shop'?"},
+      {asked("bart", "", {}),
+       "no pipeline 'bart'; topology 'pipelines.yaml': did you mean 'cart'?"},
+      {asked("basket", "", {}),
+       "no pipeline 'basket'; topology 'pipelines.yaml': known are: cart, mail, ticker"},
+      {asked("mail", "lab", {}),
+       "no pipeline 'mail' in namespace 'lab'; topology 'pipelines.yaml': known are: cart -n lab, "
+       "cart -n shop, mail -n shop, ticker -n shop"},
+      {asked("cart", "shop", {"routr"}),
+       "cannot reset offsets: no streamlet [routr]; did you mean 'router'?"},
+      {asked("cart", "shop", {"router", "x"}),
+       "cannot reset offsets: no streamlet [x]; known are: router, clock"},
       {asked("cart", "shop", {"clock"}),
        "cannot reset offsets: streamlet [clock] has no inlets, so no consumer groups to reset"},
       {asked("ticker", "shop", {}), "pipeline ticker has no streamlets with inlets to reset"},
       {asked("cart", "", {}),
        "pipeline 'cart' is in several namespaces: 'shop', 'lab'; name one with -n"},
   }));
+  CAPTURE(c.problem);
   const auto resolved = resolve_names(c.request, topology());
   REQUIRE_FALSE(resolved);
   CHECK(resolved.error().errc == Errc::refused);

@@ -317,7 +317,8 @@ TEST_CASE("what waits unseen waits without looking", "[decide]") {
   std::string why;
   SECTION("behind another request") {
     now.behind = id_of(2);
-    why = "behind " + id_of(2).value();
+    why = "behind request " + id_of(2).value() +
+          ", which names one of its groups and came first; see: flow history " + id_of(2).value();
   }
   SECTION("a broker that does not check guarded commits") {
     now.guard = port::GuardSupport::unchecked;

@@ -82,6 +82,7 @@ TEST_CASE("a pipeline's groups and topics come from the topology", "[resolve]") 
 TEST_CASE("what names nothing is told in the words that users know", "[resolve]") {
   const auto [request, problem] = GENERATE(table<Request, std::string>({
       {of("nope"), "no pipeline 'nope' in namespace 'shop'"},
+      {of("nope", ""), "no pipeline 'nope'"},
       {of("cart", "other"), "no pipeline 'cart' in namespace 'other'"},
       {of("twice", ""), "pipeline 'twice' is in 2 namespaces; name one (-n)"},
       {of("cart", "shop", {"nope"}), "cannot reset offsets: no streamlet [nope]"},

@@ -155,11 +155,35 @@ Result<std::optional<Instant>> since_of(const std::string& word, Terminal& termi
 }
 
 void say_what_is_bad(const LogFacts& log, const TopicName& topic, Terminal& terminal) {
-  if (log.bad_records() == 0) return;
+  const auto* first = log.first_bad();
+  if (first == nullptr) return;
   terminal.note(std::to_string(log.bad_records()) + " record(s) of topic '" + topic.value() +
                 "' cannot be read; the first is at partition 0, offset " +
-                std::to_string(log.first_bad()->position.value()) + ": " +
-                log.first_bad()->problem);
+                std::to_string(first->first.value()) + ": " + first->problem);
+}
+
+// Requests whose id begins with `word`; none where it is no beginning of an id, or too short to be
+// meant as one.
+std::vector<RequestId> ids_that_begin_with(const LogFacts& log, const std::string& word) {
+  constexpr std::size_t shortest = 4;
+  const bool is_beginning =
+      word.size() >= shortest && word.find_first_not_of("0123456789abcdef-") == std::string::npos;
+  std::vector<RequestId> found;
+  if (!is_beginning) return found;
+  for (const auto& [id, facts] : log.requests()) {
+    const bool is_known = store::phase_of(facts) != store::Phase::unknown;
+    if (is_known && id.value().starts_with(word)) found.push_back(id);
+  }
+  return found;
+}
+
+// What was looked for where nothing was found.
+std::string nothing_text(const HistoryWords& words, const TopicName& topic) {
+  const std::string since = words.since.empty() ? "" : " since " + words.since;
+  const std::string where = since + " on control topic '" + topic.value() + "'";
+  if (words.what.empty()) return "no requests" + where;
+  return "no requests for a pipeline (NAME or NAMESPACE/NAME) or group '" + words.what + "'" +
+         where;
 }
 
 Exit print_one(const LogFacts& log, const RequestId& id, const TopicName& topic,
@@ -180,14 +204,14 @@ Exit print_one(const LogFacts& log, const RequestId& id, const TopicName& topic,
   return Exit::ok;
 }
 
-void print_all(const std::vector<const store::RequestFacts*>& requests, const TopicName& topic,
-               const Invocation& invocation) {
+void print_all(const std::vector<const store::RequestFacts*>& requests, const HistoryWords& words,
+               const TopicName& topic, const Invocation& invocation) {
   if (invocation.quiet) {
     for (const auto* facts : requests) invocation.terminal->out(facts->id.value() + "\n");
     return;
   }
   if (invocation.output == Output::table) {
-    if (requests.empty()) invocation.terminal->note("no requests");
+    if (requests.empty()) invocation.terminal->note(nothing_text(words, topic));
     invocation.terminal->out(list_text(requests));
     return;
   }
@@ -204,14 +228,27 @@ Result<Exit> run_history(const HistoryWords& words, const Invocation& invocation
   BOOST_OUTCOME_TRY(const auto since, since_of(words.since, terminal));
   BOOST_OUTCOME_TRY(auto session, Session::open(invocation));
   BOOST_OUTCOME_TRY(const auto state, session.log());
-  say_what_is_wrong(session.topic(), state, terminal);
+  const bool is_control_topic = say_what_is_wrong(session.topic(), state, terminal);
   BOOST_OUTCOME_TRY(const auto log, session.read_log(state.start));
   say_what_is_bad(log, session.topic(), terminal);
+  const Exit read = is_control_topic ? Exit::ok : Exit::refused;
   if (const auto id = parse_request_id(words.what)) {
-    return print_one(log, *id, session.topic(), invocation);
+    return std::max(read, print_one(log, *id, session.topic(), invocation));
   }
-  print_all(chosen_requests(log, words.what, since), session.topic(), invocation);
-  return Exit::ok;
+  const auto chosen = chosen_requests(log, words.what, since);
+  if (chosen.empty()) {
+    const auto ids = ids_that_begin_with(log, words.what);
+    if (ids.size() == 1) {
+      return std::max(read, print_one(log, ids.front(), session.topic(), invocation));
+    }
+    if (ids.size() > 1) {
+      return error(Errc::refused, std::to_string(ids.size()) + " requests begin with '" +
+                                      words.what + "': " + ids.front().value() + ", " +
+                                      ids.at(1).value() + (ids.size() > 2 ? " ..." : ""));
+    }
+  }
+  print_all(chosen, words, session.topic(), invocation);
+  return read;
 }
 
 }  // namespace
@@ -220,7 +257,9 @@ void add_history(CLI::App& root, Chosen& chosen) {
   auto* command = root.add_subcommand("history", "past requests, straight from the control topic")
                       ->group("Commands");
   auto words = std::make_shared<HistoryWords>();
-  command->add_option("PIPELINE|ID", words->what, "a pipeline (or a group), or one request's id")
+  command
+      ->add_option("PIPELINE|ID", words->what,
+                   "a pipeline (or a group), or one request's id or its beginning")
       ->type_name("");
   add_text(*command, "--since", words->since,
            "only those asked since then: 7d, or a time in RFC 3339", "TIME");

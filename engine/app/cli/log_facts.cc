@@ -12,6 +12,20 @@ void LogFacts::apply(const port::LogBatch& batch) {
   next_ = batch.next;
 }
 
+std::int64_t LogFacts::bad_records() const {
+  std::int64_t records = 0;
+  for (const auto& [key, bad] : bad_) records += bad.records;
+  return records;
+}
+
+const LogFacts::Bad* LogFacts::first_bad() const {
+  const Bad* first = nullptr;
+  for (const auto& [key, bad] : bad_) {
+    if (first == nullptr || bad.first < first->first) first = &bad;
+  }
+  return first;
+}
+
 store::RequestFacts LogFacts::facts(const RequestId& id) const {
   const auto found = requests_.find(id);
   if (found != requests_.end()) return found->second;
@@ -23,8 +37,12 @@ store::RequestFacts LogFacts::facts(const RequestId& id) const {
 void LogFacts::apply(const port::LogRecord& record) {
   const auto key = decode_key(record.key);
   if (!key) {
-    // A tombstone is how somebody takes such a record away again.
-    if (record.value) note_bad(record, "its key is of no kind that flow knows");
+    if (record.value) {
+      note_bad(record,
+               "its key is of no kind that flow knows; a tombstone on that key takes it away");
+    } else {
+      bad_.erase(std::string{record.key});
+    }
     return;
   }
   if (key->id.value().empty()) {
@@ -50,8 +68,7 @@ void LogFacts::apply_engine(const RecordKey& key, const port::LogRecord& record)
 }
 
 void LogFacts::note_bad(const port::LogRecord& record, const std::string& problem) {
-  ++bad_records_;
-  if (!first_bad_) first_bad_ = Bad{record.position, problem};
+  ++bad_.try_emplace(std::string{record.key}, Bad{record.position, problem}).first->second.records;
 }
 
 }  // namespace flow::app

@@ -14,9 +14,11 @@ namespace flow::app {
 // engine's store holds the same facts; this one needs no folder and no engine.
 class LogFacts {
  public:
+  // Records of one key that cannot be read.
   struct Bad {
-    LogPosition position;
-    std::string problem;
+    LogPosition first;
+    std::string problem;  // of the first
+    std::int64_t records = 0;
   };
   struct Leader {
     EngineStarted engine;
@@ -30,8 +32,10 @@ class LogFacts {
   // All empty where nothing is known of it.
   store::RequestFacts facts(const RequestId& id) const;
   const std::optional<Leader>& leader() const { return leader_; }
-  std::int64_t bad_records() const { return bad_records_; }
-  const std::optional<Bad>& first_bad() const { return first_bad_; }
+  // Of those whose key a tombstone took away none is left.
+  std::int64_t bad_records() const;
+  // The oldest of them; null where there is none.
+  const Bad* first_bad() const;
   LogPosition next() const { return next_; }
 
  private:
@@ -41,8 +45,7 @@ class LogFacts {
 
   std::map<RequestId, store::RequestFacts> requests_;
   std::optional<Leader> leader_;
-  std::int64_t bad_records_ = 0;
-  std::optional<Bad> first_bad_;
+  std::map<std::string, Bad> bad_;  // by the record's key
   LogPosition next_;
 };
 

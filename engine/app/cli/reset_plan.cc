@@ -9,6 +9,7 @@
 #include "engine/app/duration.h"
 #include "engine/app/settings.h"
 #include "engine/decide/resolve.h"
+#include "schemas/suggestion.h"
 
 namespace flow::app {
 namespace {
@@ -46,6 +47,7 @@ Result<void> check_names(const char* option, const std::vector<std::string>& nam
 Result<void> check_targets(const ResetWords& words) {
   const bool by_pipeline = !words.pipeline.empty();
   if (by_pipeline && !words.groups.empty()) {
+    if (!words.wait.empty() && words.pipeline == "verified") return usage(wait_needs_equals);
     return usage("name a PIPELINE or groups with --group, not both");
   }
   if (!by_pipeline && words.groups.empty()) {
@@ -135,6 +137,25 @@ Result<RequestId> id_of(std::string word) {
   return *id;
 }
 
+// Whether a request for this pipeline may mean that one. A pipeline without a namespace is in any.
+bool is_meant(const Request& request, const port::Pipeline& pipeline) {
+  return pipeline.name == request.pipeline &&
+         (request.namespace_name.empty() || pipeline.namespace_name.empty() ||
+          pipeline.namespace_name == request.namespace_name);
+}
+
+// Of the first streamlet that the pipeline does not have; empty where it has them all.
+std::string streamlet_hint(const Request& request, const port::Pipeline& pipeline) {
+  std::vector<std::string> known;
+  for (const auto& streamlet : pipeline.streamlets) known.push_back(streamlet.name);
+  const auto unknown = std::find_if(
+      request.streamlets.begin(), request.streamlets.end(), [&](const std::string& name) {
+        return std::find(known.begin(), known.end(), name) == known.end();
+      });
+  if (unknown == request.streamlets.end() || known.empty()) return {};
+  return "; " + suggestion(*unknown, known);
+}
+
 }  // namespace
 
 Result<TopicSelection> parse_topic(const std::string& text) {
@@ -203,19 +224,34 @@ Result<ResetPlan> plan_reset(const ResetWords& words, const Asking& asking) {
 Result<std::vector<Target>> resolve_names(const Request& request, const port::Topology& topology) {
   auto resolution = decide::resolve(request, topology);
   if (resolution.problem.empty()) return std::move(resolution.targets);
+  std::vector<const port::Pipeline*> meant;
   std::vector<std::string> namespaces;
   for (const auto& pipeline : topology.pipelines) {
-    const bool matches = request.namespace_name.empty() || pipeline.namespace_name.empty() ||
-                         pipeline.namespace_name == request.namespace_name;
-    if (pipeline.name == request.pipeline && matches) {
-      namespaces.push_back("'" + pipeline.namespace_name + "'");
-    }
+    if (!is_meant(request, pipeline)) continue;
+    meant.push_back(&pipeline);
+    namespaces.push_back("'" + pipeline.namespace_name + "'");
   }
-  if (namespaces.size() > 1) {
+  if (meant.empty()) return error(Errc::refused, no_pipeline_text(request, topology));
+  if (meant.size() > 1) {
     return error(Errc::refused, "pipeline '" + request.pipeline + "' is in several namespaces: " +
                                     joined(namespaces, ", ") + "; name one with -n");
   }
-  return error(Errc::refused, std::move(resolution.problem));
+  return error(Errc::refused, resolution.problem + streamlet_hint(request, *meant.front()));
+}
+
+std::string no_pipeline_text(const Request& request, const port::Topology& topology) {
+  const auto named = [&](const std::string& name, const std::string& in) {
+    return request.namespace_name.empty() || in.empty() ? name : name + " -n " + in;
+  };
+  std::set<std::string> known;
+  for (const auto& pipeline : topology.pipelines) {
+    known.insert(named(pipeline.name, pipeline.namespace_name));
+  }
+  const std::string text =
+      decide::resolve(request, topology).problem + "; topology '" + topology.source + "'";
+  if (known.empty()) return text + " has no pipelines";
+  return text + ": " +
+         suggestion(named(request.pipeline, request.namespace_name), {known.begin(), known.end()});
 }
 
 std::string asked_for(const Request& request) {

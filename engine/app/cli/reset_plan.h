@@ -43,11 +43,19 @@ struct ResetPlan {
   Duration timeout;
 };
 
+// What to say of "--wait verified": an optional value only follows an equals sign, or a PIPELINE
+// behind --wait would be taken for one.
+inline constexpr const char* wait_needs_equals = "--wait takes its value with '=': --wait=verified";
+
 // Errc::invalid: what is wrong with the words, naming the option and its value.
 Result<ResetPlan> plan_reset(const ResetWords& words, const Asking& asking);
 
 // Takes "orders" or "orders:0,2"; Errc::invalid: no topic name, or no partition number.
 Result<TopicSelection> parse_topic(const std::string& text);
+
+// Takes a request for a pipeline that the topology does not have; returns what to say of it, with
+// the names that it has.
+std::string no_pipeline_text(const Request& request, const port::Topology& topology);
 
 // Takes a request for a pipeline and a topology; returns why its names stand for nothing
 // (Errc::refused), or the groups that they stand for.

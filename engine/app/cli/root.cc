@@ -1,9 +1,13 @@
 #include "engine/app/cli/root.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 
+#include "engine/app/cli/reset_plan.h"
+#include "engine/app/cli/text.h"
 #include "engine/app/version.h"
+#include "schemas/suggestion.h"
 
 namespace flow::app {
 namespace {
@@ -24,27 +28,80 @@ Examples:
 flow COMMAND --help says more.
 )";
 
+std::string with_help(const std::string& text, const std::string& command) {
+  return text + (text.ends_with('?') ? " see " : "; see ") + command + " --help";
+}
+
+// What people know from kafka-consumer-groups.sh --reset-offsets, and what is here instead.
+std::string in_kafkas_words(const std::string& option) {
+  struct Known {
+    std::string_view option;
+    const char* instead;
+  };
+  constexpr const char* position = "--to-earliest is the only position so far";
+  static constexpr std::array known{
+      Known{"--to-latest", position},
+      Known{"--to-offset", position},
+      Known{"--to-datetime", position},
+      Known{"--to-current", position},
+      Known{"--by-duration", position},
+      Known{"--shift-by", position},
+      Known{"--from-file", position},
+      Known{"--reset-offsets", "that is what flow reset does"},
+      Known{"--execute", "flow reset asks at once; to look before, use flow status"},
+      Known{"--dry-run", "flow reset asks at once; to look before, use flow status"},
+      Known{"--all-topics", "name each topic with --topic"},
+      Known{"--all-groups", "name each group with --group"},
+      Known{"--export", "flow history ID -o json has before and after of each partition"},
+  };
+  const auto found = std::find_if(known.begin(), known.end(),
+                                  [&](const Known& one) { return one.option == option; });
+  return found == known.end() ? std::string{} : found->instead;
+}
+
+// An option that the command does not have, with what was likely meant.
+std::string not_expected_text(const CLI::App& command, const std::vector<std::string>& extras) {
+  for (const auto& extra : extras) {
+    if (!extra.starts_with("--")) continue;
+    const auto option = extra.substr(0, extra.find('='));
+    if (command.get_name() == "reset") {
+      if (const auto instead = in_kafkas_words(option); !instead.empty()) {
+        return option + ": " + instead;
+      }
+    }
+    std::vector<std::string> known;
+    for (const auto* one : command.get_options()) {
+      for (const auto& name : one->get_lnames()) known.push_back("--" + name);
+    }
+    if (const auto meant = likely_meant(option, known); !meant.empty()) {
+      return "not expected: " + option + "; did you mean '" + meant + "'?";
+    }
+    return "not expected: " + option;
+  }
+  if (command.get_name() == "reset" && command.count("--wait") > 0) {
+    auto words = command.get_option("PIPELINE")->results();
+    words.insert(words.end(), extras.begin(), extras.end());
+    if (std::find(words.begin(), words.end(), "verified") != words.end()) return wait_needs_equals;
+  }
+  return "not expected: " + joined(extras, " ");
+}
+
 // CLI11's words as ours: one line, lower case, with the way to the help.
-std::string usage_text(const CLI::ParseError& problem, const std::string& command) {
+std::string usage_text(const CLI::ParseError& problem, const CLI::App& chosen,
+                       const std::vector<std::string>& extras, const std::string& command) {
   std::string text = problem.what();
   text = text.substr(0, text.find('\n'));
-  const std::string help = "; see " + command + " --help";
   if (const auto at = text.find("At Most 1 required"); at != std::string::npos) {
-    return text.substr(0, at) + "is given more than once" + help;
+    return with_help(text.substr(0, at) + "is given more than once", command);
   }
   if (const auto at = text.find(": 1 required "); at != std::string::npos) {
-    return text.substr(0, at) + " needs a value" + help;
+    return with_help(text.substr(0, at) + " needs a value", command);
   }
-  for (const char* extra : {"The following argument was not expected: ",
-                            "The following arguments were not expected: "}) {
-    if (text.starts_with(extra)) {
-      return "not expected: " + text.substr(std::string{extra}.size()) + help;
-    }
-  }
+  if (!extras.empty()) return with_help(not_expected_text(chosen, extras), command);
   if (text.size() > 1 && std::islower(static_cast<unsigned char>(text[1])) != 0) {
     text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
   }
-  return text + help;
+  return with_help(text, command);
 }
 
 // Help in our words where CLI11 has no setting for them.
@@ -85,15 +142,17 @@ std::pair<const CLI::App*, std::string> innermost(const CLI::App& root) {
 }
 
 std::string no_command_text(const CLI::App& at, const std::string& name) {
-  std::string known;
+  std::vector<std::string> known;
   for (const auto* command : at.get_subcommands([](const CLI::App*) { return true; })) {
-    known += (known.empty() ? "" : ", ") + command->get_name();
+    known.push_back(command->get_name());
   }
   const auto words = at.remaining();
   const auto word = std::find_if(words.begin(), words.end(),
                                  [](const std::string& one) { return !one.starts_with("-"); });
-  const std::string what = word != words.end() ? "no command '" + *word + "'" : "no command given";
-  return what + "; known are: " + known + "; see " + name + " --help";
+  const std::string text = word == words.end()
+                               ? "no command given; known are: " + joined(known, ", ")
+                               : "no command '" + *word + "'; " + suggestion(*word, known);
+  return with_help(text, name);
 }
 
 }  // namespace
@@ -129,7 +188,8 @@ Parsed parse(const std::vector<std::string>& words, Chosen& chosen) {
         !command->get_subcommands([](const CLI::App*) { return true; }).empty();
     return {Exit::usage,
             {},
-            lacks_command ? no_command_text(*command, name) : usage_text(problem, name)};
+            lacks_command ? no_command_text(*command, name)
+                          : usage_text(problem, *command, root.remaining(true), name)};
   }
 }
 

@@ -112,11 +112,14 @@ Error with_way_out(Error problem, const TopicName& control_topic) {
   return problem;
 }
 
-void say_what_is_wrong(const TopicName& topic, const port::LogState& state, Terminal& terminal) {
-  constexpr bool allow_unsafe = true;
-  if (const auto refusal = refusal_of(topic, state, allow_unsafe); !refusal.empty()) {
-    terminal.note(refusal);
+bool say_what_is_wrong(const TopicName& topic, const port::LogState& state, Terminal& terminal) {
+  bool is_usable = true;
+  for (const auto& problem : check_log(topic, state)) {
+    if (problem.unsafe_only) continue;
+    terminal.note(problem.text);
+    is_usable = false;
   }
+  return is_usable;
 }
 
 std::string no_engine_text(const TopicName& control_topic) {

@@ -67,8 +67,9 @@ class Session {
 // The error, with how to mend it where the control topic is missing.
 Error with_way_out(Error problem, const TopicName& control_topic);
 
-// Says on stderr why no engine works with this control topic, where that is so.
-void say_what_is_wrong(const TopicName& topic, const port::LogState& state, Terminal& terminal);
+// Says on stderr why no engine works with this control topic, a line each, and returns false;
+// true: one can.
+bool say_what_is_wrong(const TopicName& topic, const port::LogState& state, Terminal& terminal);
 
 // What is said when no engine is there for a request.
 std::string no_engine_text(const TopicName& control_topic);

@@ -9,6 +9,7 @@
 #include "engine/app/cli/commands.h"
 #include "engine/app/cli/documents.h"
 #include "engine/app/cli/report.h"
+#include "engine/app/cli/reset_plan.h"
 #include "engine/app/cli/text.h"
 #include "engine/app/instant.h"
 #include "engine/decide/resolve.h"
@@ -47,7 +48,7 @@ class StatusCommand {
     session_ = std::move(session);
     BOOST_OUTCOME_TRY(add_topology_groups());
     BOOST_OUTCOME_TRY(const auto state, session_->log());
-    say_what_is_wrong(session_->topic(), state, terminal_);
+    const bool is_control_topic = say_what_is_wrong(session_->topic(), state, terminal_);
     auto asking = std::async(std::launch::async, [this] {
       return session_->admin().engine_group(session_->topic(), kafka::default_deadline);
     });
@@ -73,7 +74,7 @@ class StatusCommand {
     } else {
       print_tables(log, engines, seen);
     }
-    return Exit::ok;
+    return is_control_topic ? Exit::ok : Exit::refused;
   }
 
  private:
@@ -101,8 +102,10 @@ class StatusCommand {
       }
     }
     if (found || words_.pipeline.empty()) return boost::outcome_v2::success();
-    return error(Errc::refused, "no pipeline '" + words_.pipeline + "' in namespace '" +
-                                    words_.namespace_name + "'");
+    Request asked;
+    asked.pipeline = words_.pipeline;
+    asked.namespace_name = words_.namespace_name;
+    return error(Errc::refused, no_pipeline_text(asked, topology));
   }
 
   void choose_requests(const LogFacts& log) {
