@@ -260,23 +260,6 @@ def test_a_log_shorter_than_the_store_is_not_led(world, flow, control, orders, n
     assert world.commit_values(group) == orders.values(20, 0)
 
 
-def test_a_foreign_open_transaction_is_named_and_nothing_happens_twice(world, flow, control, orders, new_engine):
-    engine = new_engine().start()
-    engine.wait_leading()
-    name = f"foreign-{control.topic}"
-    world.begin(name)
-    world.tx_append(name, control.topic, f"{some_id()}/request", b"never committed")
-    group = orders.group()
-    request = ask(flow, [group], orders.topic)
-    second = new_engine().start(ready=False)
-    engine.kill()
-    second.wait_said("transaction", 30)
-    assert control.outcomes(request) == []
-    world.abort_tx(name)
-    assert wait_done(control, request) == "completed"
-    check_moved_once(world, control, request, [group], orders)
-
-
 @pytest.fixture(scope="module")
 def lax_broker(tmp_path_factory):
     """One that makes topics by accident."""
