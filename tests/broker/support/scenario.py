@@ -79,6 +79,11 @@ def check_moved_once(world: World, control: ControlTopic, request: str, groups: 
     assert control.outcomes(request) == ["completed"]
 
 
+def is_contested(control: ControlTopic, request: str, group: str) -> bool:
+    """Whether it is told that somebody was in the group right after the commit."""
+    return any(fact.table().contested for fact in control.facts(request, "verified") if fact.name == group)
+
+
 def write_topology(path: pathlib.Path, pipelines: dict[str, dict[str, dict[str, tuple[str, str]]]],
                    namespace: str = "shop") -> pathlib.Path:
     """pipelines.yaml from {pipeline: {streamlet: {inlet: (topic, group)}}}; group "" takes the default."""
