@@ -95,8 +95,10 @@ std::optional<GroupMembership::Change> GroupMembership::next() {
   }
 }
 
+// A member that has left has no protocol, and what happened before that may still be in the queue.
 bool GroupMembership::is_cooperative() const {
-  return std::string_view{rd_kafka_rebalance_protocol(connection_->handle())} == "COOPERATIVE";
+  const char* const protocol = rd_kafka_rebalance_protocol(connection_->handle());
+  return protocol != nullptr && std::string_view{protocol} == "COOPERATIVE";
 }
 
 // What is assigned is never taken up, so nothing of it has to be given back either.

@@ -184,7 +184,12 @@ Result<void> GroupHold::take(std::size_t number, const GroupMembership::Change& 
                                       "' cannot be held: somebody else is or came in");
   }
   one.membership->accept();
-  metadata_[one.membership->group()] = one.membership->metadata();
+  auto metadata = one.membership->metadata();
+  if (metadata == nullptr) {
+    return error(Errc::retriable, "group '" + one.membership->group().value() +
+                                      "' cannot be held: the membership has ended");
+  }
+  metadata_[one.membership->group()] = std::move(metadata);
   return boost::outcome_v2::success();
 }
 

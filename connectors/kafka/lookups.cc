@@ -106,8 +106,16 @@ Result<TopicShape> look_up_topic(const Connection& connection, const TopicName& 
 
 Result<std::int32_t> count_brokers(const Connection& connection, const TopicName& any_topic,
                                    const Deadline& deadline) {
-  BOOST_OUTCOME_TRY(const Metadata metadata, ask_metadata(connection, any_topic, deadline));
-  return metadata->broker_cnt;
+  // A broker that has just started answers before it counts itself.
+  for (Backoff backoff;;) {
+    BOOST_OUTCOME_TRY(const Metadata metadata, ask_metadata(connection, any_topic, deadline));
+    if (metadata->broker_cnt > 0) {
+      return metadata->broker_cnt;
+    }
+    if (!backoff.pause(deadline)) {
+      return error(Errc::retriable, "the cluster has no broker that is ready");
+    }
+  }
 }
 
 Result<std::map<TopicPartition, std::int64_t>> look_up_ends(

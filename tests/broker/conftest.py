@@ -33,7 +33,8 @@ def pytest_runtest_makereport(item, call):
     if call.when != "call" or not report.failed:
         return
     for number, engine in enumerate(getattr(item, "engines", []), 1):
-        report.sections.append((f"engine {number}", engine.whole_log()[-20000:]))
+        ended = ", crashed" if engine.has_crashed() else ""
+        report.sections.append((f"engine {number}{ended}", engine.whole_log()[-20000:]))
     control = item.funcargs.get("control")
     if control is not None:
         try:

@@ -13,6 +13,7 @@ from .process import ROOT, cpu_seconds, spawn, state_of, wait_until
 BIN = pathlib.Path(os.environ.get("FLOW_BIN_DIR", ROOT / "build" / "release" / "bin"))
 COMMAND_TIMEOUT_S = 60
 READY_TIMEOUT_S = 30
+CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGFPE)
 END_TIMEOUT_S = 12  # An engine promises to end within 10 s of SIGTERM.
 LEADS = re.compile(r"\bleads\b|\bleading\b")
 FOLLOWS = re.compile(r"\bfollows\b|\bfollowing\b")
@@ -192,8 +193,13 @@ class Engine:
     def cpu_seconds(self) -> float:
         return cpu_seconds(self.pid)
 
+    def has_crashed(self) -> bool:
+        """By a signal that no test sends."""
+        return self._process is not None and self._process.poll() in [-number for number in CRASHES]
+
     def close(self) -> None:
-        """For teardown: whatever it does, it is gone afterwards."""
+        """For teardown: whatever it does, it is gone afterwards; an end that nobody asked for is never overlooked."""
+        assert not self.has_crashed(), f"the engine crashed: {self._process.returncode}\n{self.log()}"
         if self.is_running():
             self.thaw()
             self.kill()
