@@ -4,10 +4,14 @@ import time
 import pytest
 
 from support import kcat
+from support.flow import finish, requested
 from support.process import wait_until
-from support.scenario import ask, check_moved_once, reset_arguments, wait_done
+from support.scenario import ask, check_moved_once, is_contested, reset_arguments, wait_done
 
 RESET_WITHIN_S = 2.0  # of the group becoming empty
+SESSION_S = 4
+SESSION = {"session.timeout.ms": f"{SESSION_S}000"}
+VERIFIED_SOON = ("--verify-for", "3s")
 
 
 def wait_guard(control, request: str, text: str) -> None:
@@ -62,38 +66,51 @@ def test_wait_ends_with_3_and_the_request_stays(protocol, world, flow, control, 
     assert world.committed(group) == orders.end
 
 
+def check_moved_when_the_session_ends(left, named, world, flow, control, orders, group) -> None:
+    """For a member that went at the time `left` without a word: the broker has it until its session ends."""
+    refused = flow.run(*reset_arguments([group], orders.topic))
+    assert refused.code == 1 and named in refused.err, refused
+    assert control.facts(kind="request") == []
+    request = ask(flow, [group], orders.topic, "--when-stopped")
+    wait_guard(control, request, named.split("'")[1])
+    wait_until(lambda: world.state(group) == "Empty", 10, lambda: f"its session ends: {world.describe(group)}")
+    emptied = time.time()
+    assert emptied - left > SESSION_S / 2  # The last heartbeat was shortly before it left.
+    assert wait_done(control, request) == "completed"
+    (done,) = control.facts(request, "done")
+    assert left + SESSION_S / 2 < done.record.timestamp / 1000 < emptied + RESET_WITHIN_S
+    check_moved_once(world, control, request, [group], orders)
+
+
 def test_a_static_member_that_left_without_a_word_is_named(world, flow, control, orders, engine):
     group = orders.group()
-    with world.consumer(group, orders.topic, instance="till-1", config={"session.timeout.ms": "4000"}) as consumer:
+    with world.consumer(group, orders.topic, instance="till-1", config=SESSION) as consumer:
         consumer.wait_assigned(3)
-    assert world.state(group) == "Stable"
-    request = ask(flow, [group], orders.topic, "--when-stopped")
-    wait_guard(control, request, "till-1")
-    assert wait_done(control, request) == "completed"
-    check_moved_once(world, control, request, [group], orders)
+    left = time.time()
+    check_moved_when_the_session_ends(left, "static member 'till-1'", world, flow, control, orders, group)
 
 
 def test_a_killed_consumer_holds_the_reset_until_its_session_ends(world, new_world, flow, control, orders, engine):
     group = orders.group()
     other = new_world()
-    other.consumer(group, orders.topic, config={"session.timeout.ms": "4000"}).wait_assigned(3)
+    other.consumer(group, orders.topic, name="till-2", config=SESSION).wait_assigned(3)
     other.kill()
-    request = ask(flow, [group], orders.topic, "--when-stopped")
-    wait_guard(control, request, group)
-    assert wait_done(control, request) == "completed"
-    check_moved_once(world, control, request, [group], orders)
+    left = time.time()
+    check_moved_when_the_session_ends(left, "client 'till-2'", world, flow, control, orders, group)
 
 
 def java(protocol):
     return lambda world, broker, group, topic: world.consumer(group, topic, protocol=protocol)
 
 
-def librdkafka(world, broker, group, topic):
-    return kcat.GroupConsumer(broker.address, group, topic, "read_committed")
+def librdkafka(isolation):
+    return lambda world, broker, group, topic: kcat.GroupConsumer(broker.address, group, topic, isolation)
 
 
 JOINERS = [pytest.param(java("classic"), id="java-classic"), pytest.param(java("consumer"), id="java-kip848"),
-           pytest.param(librdkafka, id="librdkafka-read-committed")]
+           pytest.param(librdkafka("read_committed"), id="librdkafka-read-committed")]
+# This one is told of no pending transaction: only a hold keeps it from the before.
+UNCOMMITTED = pytest.param(librdkafka("read_uncommitted"), id="librdkafka-read-uncommitted")
 
 
 @pytest.mark.parametrize("join", JOINERS)
@@ -112,6 +129,28 @@ def test_who_joins_after_the_offsets_starts_from_the_after(point, join, world, b
         wait_until(lambda: len(consumer.first()) == 3, 20, "the joiner reads")
         assert consumer.first() == orders.at(0)
     assert world.commit_values(group)[(orders.topic, 0)][:2] == [orders.records, 0]
+
+
+@pytest.mark.parametrize("point", ["after-offsets", "before-commit"])
+def test_who_reads_uncommitted_may_start_from_the_before_and_is_told(point, world, broker, flow, control, orders,
+                                                                     new_engine):
+    group = orders.group()
+    engine = new_engine(f"{point}=stop", VERIFIED_SOON).start()
+    engine.wait_leading()
+    asked = flow.start(*reset_arguments([group], orders.topic, "--wait=verified"))
+    engine.wait_frozen()
+    world.fill(orders.topic, 1)
+    # Were it to commit what it read, the reset would start over; kcat does so when it leaves.
+    settings = {"enable.auto.commit": "false", "client.id": "early-bird"}
+    with kcat.GroupConsumer(broker.address, group, orders.topic, "read_uncommitted", settings) as consumer:
+        assert consumer.wait_first(3) == orders.end
+        engine.thaw()
+        done = finish(asked)
+        request = requested(done.out)
+        check_moved_once(world, control, request, [group], orders)
+    assert done.code == 0, done
+    assert f"{group}: contested: client 'early-bird' on 127.0.0.1 was in the group right after the reset" in done.err
+    assert is_contested(control, request, group)
 
 
 @pytest.mark.parametrize("join", JOINERS)
@@ -134,7 +173,7 @@ def test_who_joins_before_the_offsets_is_never_reset(point, join, world, broker,
     assert world.committed(group) == orders.at(0)
 
 
-@pytest.mark.parametrize("join", JOINERS)
+@pytest.mark.parametrize("join", [*JOINERS, UNCOMMITTED])
 @pytest.mark.parametrize("point", ["held-joined=stop", "before-begin=stop", "after-offsets=stop"])
 def test_who_joins_a_held_group_waits_and_starts_from_the_after(point, join, world, broker, flow, control, orders,
                                                                 new_engine):
@@ -173,19 +212,25 @@ def test_a_foreign_commit_before_the_last_look_is_never_lost(point, world, flow,
                                           (orders.topic, 2): [20, 0]}
 
 
-@pytest.mark.parametrize("point", ["after-commit", "after-read-back"])
+# Before the commit nobody sees the foreign one any more; Kafka keeps which of two commits was written later.
+@pytest.mark.parametrize("point", ["after-reread", "before-commit", "after-commit", "after-read-back"])
 def test_a_foreign_commit_after_the_reset_is_told(point, world, flow, control, orders, new_engine):
     group = orders.group()
-    engine = new_engine(f"{point}=stop").start()
+    engine = new_engine(f"{point}=stop", VERIFIED_SOON).start()
     engine.wait_leading()
-    request = ask(flow, [group], orders.topic)
+    asked = flow.start(*reset_arguments([group], orders.topic, "--wait=verified"))
     engine.wait_frozen()
     world.commit_assigned(group, {(orders.topic, 1): 7})
     engine.thaw()
-    assert wait_done(control, request) == "completed"
-    wait_until(lambda: "superseded" in control.standings(request, group), 40,
-               lambda: str(control.standings(request, group)))
-    assert world.committed(group)[(orders.topic, 1)] == 7
+    done = finish(asked)
+    assert done.code == 1, done
+    assert f"{group}: superseded: somebody committed other offsets after the reset: {orders.topic}:1 at 7\n" in done.err
+    request = requested(done.out)
+    assert control.outcomes(request) == ["completed"]
+    assert control.moves(request, group) == dict.fromkeys(orders.end, (orders.records, 0))
+    assert control.standings(request, group)[-1] == "superseded"
+    assert world.commit_values(group) == {**orders.values(20, 0), (orders.topic, 1): [20, 0, 7]}
+    assert world.committed(group) == {**orders.at(0), (orders.topic, 1): 7}
 
 
 def test_groups_of_one_request_move_together(world, flow, control, orders, engine):
