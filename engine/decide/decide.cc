@@ -213,13 +213,32 @@ Effect decide_accepted(const RequestFacts& facts, const Request& request,
   return judge_all(std::move(guard), facts, situation);
 }
 
+std::optional<std::string> cancelled_by(const RequestFacts& facts) {
+  if (!facts.cancel || !facts.cancel->record) {
+    return std::nullopt;
+  }
+  const auto& by = facts.cancel->record->asked_by;
+  return by.empty() ? "cancelled" : "cancelled by " + by;
+}
+
+// What this version cannot read it never carries out, and can still give up when it is asked to;
+// one that a newer engine has accepted is that engine's.
+Effect decide_newer(const RequestFacts& facts, const Situation& situation) {
+  auto cancelled = cancelled_by(facts);
+  if (facts.guard || !cancelled) {
+    return Rest{};
+  }
+  Guard guard;
+  guard.id = facts.id;
+  return close(std::move(guard), DoneOutcome::cancelled, *std::move(cancelled), situation);
+}
+
 Effect decide_open(const RequestFacts& facts, const Situation& situation) {
   const auto request = effective_request(facts);
   FLOW_ASSERT(request.has_value(), facts.id.value());
-  if (facts.cancel && facts.cancel->record) {
-    const auto& by = facts.cancel->record->asked_by;
-    return close(guard_of(facts, *request), DoneOutcome::cancelled,
-                 by.empty() ? "cancelled" : "cancelled by " + by, situation);
+  if (auto cancelled = cancelled_by(facts)) {
+    return close(guard_of(facts, *request), DoneOutcome::cancelled, *std::move(cancelled),
+                 situation);
   }
   if (request->expires_at && situation.now >= *request->expires_at) {
     const std::string why = joined(waits_for(facts));
@@ -260,9 +279,10 @@ Effect decide(const RequestFacts& facts, const Situation& situation) {
     case store::Phase::unknown:
     case store::Phase::closed:
     case store::Phase::damaged:
-    case store::Phase::newer:
     case store::Phase::moving:
       return Rest{};
+    case store::Phase::newer:
+      return decide_newer(facts, situation);
     case store::Phase::unreadable: {
       Guard guard;
       guard.id = facts.id;

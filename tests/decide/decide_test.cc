@@ -19,29 +19,6 @@ using decide::Write;
 
 const auto found_empty = [] { return seen({view_of("g")}); };
 
-// The records that an effect writes, read back: what the next decision sees.
-store::RequestFacts applied(store::RequestFacts facts, const Effect& effect) {
-  const auto& records = std::holds_alternative<Write>(effect) ? std::get<Write>(effect).records
-                                                              : std::get<Move>(effect).records;
-  std::int64_t position = 100;
-  for (const auto& record : records) {
-    store::apply(facts, key_of(record), at(position++, record).view());
-  }
-  return facts;
-}
-
-const Guard& guard_in(const Effect& effect) {
-  return std::get<Guard>(std::holds_alternative<Write>(effect)
-                             ? std::get<Write>(effect).records.front()
-                             : std::get<Move>(effect).records.front());
-}
-
-Done done_in(const Effect& effect) {
-  const auto& records = std::holds_alternative<Write>(effect) ? std::get<Write>(effect).records
-                                                              : std::get<Move>(effect).records;
-  return std::get<Done>(records.back());
-}
-
 TEST_CASE("a request that can go on looks, then moves", "[decide]") {
   const auto facts = facts_of(1, {request_of(1)});
   auto now = situation();
@@ -119,34 +96,6 @@ TEST_CASE("each phase has its answer", "[decide]") {
   if (row.rests) {
     CHECK_FALSE(std::get<Rest>(effect).until.has_value());
   }
-}
-
-TEST_CASE("a request of a newer version waits for a newer engine", "[decide]") {
-  store::RequestFacts facts;
-  facts.id = id_of(1);
-  const RecordKey key{Kind::request, id_of(1), {}, {}};
-  store::apply(facts, key,
-               at(0, key,
-                  R"({"body_type":"Request","body":{"id":")" + id_of(1).value() +
-                      R"(","position":{"kind":77}}})")
-                   .view());
-  CHECK(std::holds_alternative<Rest>(decide::decide(facts, situation())));
-}
-
-TEST_CASE("a request that cannot be read is refused with the reason", "[decide]") {
-  store::RequestFacts facts;
-  facts.id = id_of(1);
-  const RecordKey key{Kind::request, id_of(1), {}, {}};
-  store::apply(facts, key, at(17, key, "rubbish").view());
-  const auto effect = decide::decide(facts, situation());
-  REQUIRE(std::holds_alternative<Write>(effect));
-  CHECK(done_in(effect).outcome == DoneOutcome::refused);
-  CHECK(done_in(effect).reason ==
-        "the request at position 17 cannot be read: the value is neither a FLOW FlatBuffers record "
-        "nor JSON text");
-  CHECK_FALSE(guard_in(effect).request.has_value());
-  CHECK(guard_in(effect).verdict == Verdict::closed);
-  CHECK(store::phase_of(applied(facts, effect)) == store::Phase::closed);
 }
 
 TEST_CASE("what ends a request before it is looked at, by precedence", "[decide]") {

@@ -1,5 +1,8 @@
 #include "tests/decide/views.h"
 
+#include "engine/decide/records.h"
+#include "schemas/codec.h"
+
 namespace flow::test {
 
 port::PartitionView partition(std::int32_t number, std::optional<std::int64_t> committed,
@@ -70,6 +73,30 @@ decide::Situation situation(Instant now) {
   made.self = {"e1", LeaderNumber{9}};
   made.topology = &no_topology();
   return made;
+}
+
+store::RequestFacts applied(store::RequestFacts facts, const decide::Effect& effect) {
+  const auto& records = std::holds_alternative<decide::Write>(effect)
+                            ? std::get<decide::Write>(effect).records
+                            : std::get<decide::Move>(effect).records;
+  std::int64_t position = 100;
+  for (const auto& record : records) {
+    store::apply(facts, key_of(record), at(position++, record).view());
+  }
+  return facts;
+}
+
+const Guard& guard_in(const decide::Effect& effect) {
+  return std::get<Guard>(std::holds_alternative<decide::Write>(effect)
+                             ? std::get<decide::Write>(effect).records.front()
+                             : std::get<decide::Move>(effect).records.front());
+}
+
+Done done_in(const decide::Effect& effect) {
+  const auto& records = std::holds_alternative<decide::Write>(effect)
+                            ? std::get<decide::Write>(effect).records
+                            : std::get<decide::Move>(effect).records;
+  return std::get<Done>(records.back());
 }
 
 }  // namespace flow::test

@@ -32,4 +32,11 @@ const port::Topology& no_topology();
 // A situation at `now`, led by "e1" with number 9.
 decide::Situation situation(Instant now = Instant{5'000});
 
+// The records that an effect writes, read back: what the next decision sees.
+store::RequestFacts applied(store::RequestFacts facts, const decide::Effect& effect);
+
+// The guard record, and the done, among the records of an effect that writes both.
+const Guard& guard_in(const decide::Effect& effect);
+Done done_in(const decide::Effect& effect);
+
 }  // namespace flow::test
