@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Holds the sources against the house rules that no compiler checks. Prints file:line: rule: what is wrong.
+"""Holds the sources against the house rules that no compiler checks; what may include what is the
+table of docs/ARCHITECTURE.md. Prints file:line: rule: what is wrong.
 
   scripts/tidy.py              checks the whole tree; exit 1 where a rule is broken
   scripts/tidy.py --self-test  checks that each rule finds what it must find and nothing else
@@ -14,25 +15,30 @@ COLUMNS_MAX = {".h": 100, ".cc": 100}  # what clang-format keeps
 COLUMNS_MAX_ELSE = 120
 FUNCTION_LINES_MAX = 70
 
-# What a module may include beside the standard library: folders and single headers of ours, and prefixes of
-# libraries. A module is the longest of these names that a file's path begins with.
-MODULES = {
-    "schemas": ["schemas/", "flatbuffers/", "boost/outcome/", "boost/json", "openssl/"],
-    "store": ["store/", "schemas/", "rocksdb/", "boost/outcome/"],
-    "engine/ports": ["engine/ports/", "schemas/", "boost/asio/awaitable.hpp"],
-    "engine/decide": ["engine/decide/", "schemas/", "store/facts.h", "store/phase.h",
-                      "engine/ports/values.h", "engine/ports/topology.h"],
-    "engine/runtime": ["engine/runtime/", "engine/decide/", "engine/ports/", "store/", "schemas/",
-                       "boost/asio/", "spdlog/"],
-    "engine/app": ["engine/", "connectors/", "store/", "schemas/", "boost/", "spdlog/", "CLI/", "yaml-cpp/",
-                   "librdkafka/", "openssl/", "sys/"],
-    "connectors/files": ["connectors/files/", "schemas/"],
-    "connectors/kafka": ["connectors/kafka/", "connectors/files/", "engine/ports/", "schemas/", "librdkafka/",
-                         "openssl/", "boost/asio/", "spdlog/", "sys/"],
-    "connectors/topology": ["connectors/topology/", "connectors/files/", "engine/ports/", "schemas/", "yaml-cpp/",
-                            "sys/"],
-    "tests": [""],
+PAGE = ROOT / "docs" / "ARCHITECTURE.md"
+# What the page's table calls a library, and what its headers' names begin with.
+LIBRARIES = {
+    "Asio": "boost/asio/", "Boost.JSON": "boost/json", "Boost.Outcome": "boost/outcome/", "CLI11": "CLI/",
+    "FlatBuffers": "flatbuffers/", "OpenSSL": "openssl/", "RocksDB": "rocksdb/", "librdkafka": "librdkafka/",
+    "spdlog": "spdlog/", "yaml-cpp": "yaml-cpp/",
 }
+
+
+def modules_of(page):
+    """What each module may include: the table of docs/ARCHITECTURE.md, beginnings of names by folder. A module is
+    the longest of these folders that a file's path begins with. Raises ValueError on what it cannot read."""
+    found = {"tests": [""]}
+    for row in re.findall(r"^\| `([^`]+)/` \|[^|]*\|([^|]*)\|$", page, re.M):
+        folder, names = row[0], [name.strip() for name in row[1].split(",")]
+        found[folder] = [f"{folder}/"]
+        for name in names:
+            if name not in LIBRARIES and not re.fullmatch(r"`[^` ]+`", name):
+                raise ValueError(f"the row of {folder}/ allows '{name}', which is no library and no `path`")
+            found[folder].append(LIBRARIES.get(name, name.strip("`")))
+    return found
+
+
+MODULES = modules_of(PAGE.read_text(encoding="utf-8"))
 # Where a generated or compiled-once file needs more than its module.
 INCLUDE_EXCEPTIONS = {
     "engine/ports/fail_point_on.cc": ["poll.h", "signal.h", "unistd.h"],
@@ -61,7 +67,7 @@ def module_of(path):
 
 
 def is_product(path):
-    return module_of(path) not in (None, "tests")
+    return not path.startswith("tests/")
 
 
 def blank(text):
@@ -79,6 +85,7 @@ def line_of(text, at):
 def check_includes(path, lines):
     module = module_of(path)
     if module is None:
+        yield 1, "include", "no row of the table in docs/ARCHITECTURE.md is about this folder"
         return
     allowed = MODULES[module]
     extra = INCLUDE_EXCEPTIONS.get(path, [])
@@ -224,6 +231,10 @@ def sources():
 
 def check_tree():
     broken = 0
+    for folder in MODULES:
+        if not (ROOT / folder).is_dir():
+            print(f"docs/ARCHITECTURE.md: include: the table has a row for {folder}/, which is not there")
+            broken += 1
     for name, path in sources():
         for line, rule, what in check_text(name, path.read_text(encoding="utf-8", errors="replace")):
             print(f"{name}:{line}: {rule}: {what}")
@@ -253,6 +264,7 @@ SAMPLES = [
     ("engine/app/a.cc", '#include "connectors/kafka/client.h"\n#include "store/store.h"\n', []),
     ("engine/app/a.cc", '#include "tests/support/builders.h"\n', ["include"]),
     ("tests/sim/a.cc", '#include "engine/runtime/engine.h"\n#include <boost/json.hpp>\n', []),
+    ("engine/a.cc", "int a;\n", ["include"]),
     ("store/a.cc", "// x\n" * 500, []),
     ("store/a.cc", "// x\n" * 501, ["length"]),
     ("scripts/a.py", "# x\n" * 501, ["length"]),
@@ -294,14 +306,31 @@ SAMPLES = [
 ]
 
 
+# Rows of the table, and what they allow; nothing where they cannot be read.
+TABLES = [
+    ("| `a/` | what | `b/`, Asio |\n| `a/c/` | what | `b/d.h` |\n",
+     {"tests": [""], "a": ["a/", "b/", "boost/asio/"], "a/c": ["a/c/", "b/d.h"]}),
+    ("| `a/` | what | everything |\n", None),
+    ("| `a/` | what | Qt |\n", None),
+]
+
+
 def self_test():
     wrong = 0
+    for page, expected in TABLES:
+        try:
+            found = modules_of(page)
+        except ValueError:
+            found = None
+        if found != expected:
+            print(f"self-test: {page!r}: found {found}, expected {expected}")
+            wrong += 1
     for path, text, expected in SAMPLES:
         found = sorted({rule for _, rule, _ in check_text(path, text)})
         if found != sorted(expected):
             print(f"self-test: {path}: {text[:60]!r}: found {found}, expected {expected}")
             wrong += 1
-    print(f"self-test: {len(SAMPLES) - wrong} passed, {wrong} failed")
+    print(f"self-test: {len(SAMPLES) + len(TABLES) - wrong} passed, {wrong} failed")
     return 1 if wrong else 0
 
 
