@@ -14,7 +14,7 @@ namespace {
 
 // A transaction of more requests moves faster, but the window between the first offsets and the
 // commit grows with each; measured: 8 move 1,078 a second with a window of 5 ms.
-constexpr std::size_t moves_together_max = 8;
+constexpr std::ptrdiff_t moves_together_max = 8;
 // As many as then move together: what was seen is fresh when the first of them moves, and
 // librdkafka still knows the coordinators of their groups (it keeps ten) when they are read once
 // more.
@@ -105,6 +105,10 @@ void settle_works(Context& context, const std::vector<RequestId>& ids,
       continue;
     }
     auto conclusion = decide::conclude(outcome, ids.size(), work->failures, now);
+    const bool was_begun = !outcome.error || outcome.error->errc != Errc::cancelled;
+    if (ids.size() > 1 && was_begun && outcome.status != port::CommitStatus::committed) {
+      work->alone = true;
+    }
     switch (conclusion.after) {
       case decide::After::read_back:
         // The reader may be faster than we are; then the facts are here already.
@@ -185,20 +189,34 @@ awaitable<bool> Reconciler::carry_out(Term term, std::vector<Decided> some) {
 
 awaitable<void> Reconciler::move_all(Term term, std::vector<Decided> moves) {
   leave_out_shared_groups(moves);
-  for (std::size_t at = 0; at < moves.size(); at += moves_together_max) {
-    const auto begin = moves.begin() + static_cast<std::ptrdiff_t>(at);
-    const auto end = moves.begin() +
-                     static_cast<std::ptrdiff_t>(std::min(moves.size(), at + moves_together_max));
-    std::vector<Decided> some{begin, end};
+  const auto alone = std::stable_partition(moves.begin(), moves.end(),
+                                           [this](const Decided& one) { return !goes_alone(one); });
+  for (auto at = moves.begin(); at != alone;) {
+    const auto end = at + std::min<std::ptrdiff_t>(alone - at, moves_together_max);
+    std::vector<Decided> some{at, end};
     const bool settled = co_await carry_out(term, some);
-    for (auto& one : some) {
-      if (settled || !context_.term || context_.term->number != term.number) {
-        break;
-      }
-      std::vector<Decided> alone;
-      alone.push_back(std::move(one));
-      co_await carry_out(term, std::move(alone));
+    if (!settled) {
+      co_await each_alone(term, std::move(some));
     }
+    at = end;
+  }
+  std::vector<Decided> rest{std::make_move_iterator(alone), std::make_move_iterator(moves.end())};
+  co_await each_alone(term, std::move(rest));
+}
+
+bool Reconciler::goes_alone(const Decided& one) const {
+  const Work* work = context_.book.find(one.from.id);
+  return work != nullptr && work->alone;
+}
+
+awaitable<void> Reconciler::each_alone(Term term, std::vector<Decided> moves) {
+  for (auto& one : moves) {
+    if (!context_.term || context_.term->number != term.number) {
+      co_return;
+    }
+    std::vector<Decided> alone;
+    alone.push_back(std::move(one));
+    co_await carry_out(term, std::move(alone));
   }
 }
 

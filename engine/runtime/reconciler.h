@@ -26,7 +26,9 @@ class Reconciler {
   boost::asio::awaitable<std::vector<Decided>> look(Term term, std::vector<Decided> wanted);
   boost::asio::awaitable<void> write_all(Term term, std::vector<Decided> writes);
   boost::asio::awaitable<void> move_all(Term term, std::vector<Decided> moves);
+  boost::asio::awaitable<void> each_alone(Term term, std::vector<Decided> moves);
   boost::asio::awaitable<bool> carry_out(Term term, std::vector<Decided> some);
+  bool goes_alone(const Decided& one) const;
 
   Context& context_;
 };

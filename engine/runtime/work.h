@@ -25,7 +25,8 @@ struct Work {
       in_hand;           // a transaction's last record: not decided before it was read back
   bool joining = false;  // the held lane has it
   std::vector<port::GroupQuery> to_hold;  // by the held lane: without those that can never move
-  int failures = 0;                       // attempts in a row that came to nothing
+  bool alone = false;  // a transaction that it shared came to nothing: it goes by itself
+  int failures = 0;    // attempts in a row that came to nothing
   std::vector<port::GroupRefusal> refusals;
   std::string failing;               // why the last attempt came to nothing
   std::optional<Instant> last_look;  // verification
