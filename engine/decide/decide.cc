@@ -166,8 +166,8 @@ std::optional<std::string> waits_unseen(const Guard& guard, const Situation& sit
   if (situation.behind) {
     // What that one waits for is in its own record, and changes there.
     const auto& id = situation.behind->value();
-    return "behind request " + id +
-           ", which names one of its groups and came first; see: flow history " + id;
+    return "behind " + id + ", which names one of its groups and came first; see: flow history " +
+           id;
   }
   return std::nullopt;
 }

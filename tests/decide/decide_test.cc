@@ -266,7 +266,7 @@ TEST_CASE("what waits unseen waits without looking", "[decide]") {
   std::string why;
   SECTION("behind another request") {
     now.behind = id_of(2);
-    why = "behind request " + id_of(2).value() +
+    why = "behind " + id_of(2).value() +
           ", which names one of its groups and came first; see: flow history " + id_of(2).value();
   }
   SECTION("a broker that does not check guarded commits") {
