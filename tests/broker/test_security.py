@@ -212,12 +212,13 @@ def test_a_group_without_rights_does_not_keep_the_others(new_shop):
     groups = right_of(("Read", "--group", "cart."))
     shop.tenant.grant_documented("flow", without=groups)
     shop.tenant.grant_documented("ana")
-    mine, other = shop.group("mine"), shop.group("other")
-    shop.tenant.grant_exactly("flow", "Read", "--group", mine)
+    mine, other, third = shop.group("mine"), shop.group("other"), shop.group("third")
+    for group in (mine, third):
+        shop.tenant.grant_exactly("flow", "Read", "--group", group)
     shop.engine()
     flow = shop.tenant.flow("ana")
     asked = flow.start(*reset_arguments([mine, other], shop.topic, "--wait"))
-    atomic = flow.start(*reset_arguments([shop.group("third"), other], shop.topic, "--wait", "--atomic"))
+    atomic = flow.start(*reset_arguments([third, other], shop.topic, "--wait", "--atomic"))
     done = finish(asked)
     assert done.code == 1
     assert f"{other}: not authorised: Describe on group '{other}'" in done.out + done.err
@@ -225,6 +226,38 @@ def test_a_group_without_rights_does_not_keep_the_others(new_shop):
     assert shop.world.committed(mine) == shop.at(0) and shop.world.committed(other) == shop.at(RECORDS)
     done = finish(atomic)
     assert done.code == 1 and control.outcomes(requested(done.out)) == ["refused"]
+    assert f"refused: not authorised: Describe on group '{other}'" in done.err, done
+    assert shop.world.committed(third) == shop.at(RECORDS)
+    assert shop.world.commit_values(third) == {place: [RECORDS] for place in shop.at(0)}
+    # The rights were not what kept it.
+    assert shop.reset(third, "--wait").code == 0
+    assert shop.world.committed(third) == shop.at(0)
+
+
+@pytest.mark.parametrize("given", ["nothing", "Describe", "Describe, held"])
+def test_a_group_moves_on_all_its_topics_or_on_none(new_shop, given):
+    """Kafka itself takes the offsets of the topics that it may take, within the transaction."""
+    shop = new_shop()
+    control = shop.make_topics()
+    returns = shop.world.create_topic(shop.tenant.topic_prefix + "returns")
+    shop.world.fill(returns, RECORDS)
+    shop.tenant.grant_documented("flow", without=right_of(TOPIC))
+    shop.tenant.grant_documented("ana")
+    shop.tenant.grant_exactly("flow", "Read", "--topic", shop.topic)
+    says = f"not authorised: Describe on topic '{returns}'"
+    if given != "nothing":
+        shop.tenant.grant_exactly("flow", "Describe", "--topic", returns)
+        says = f"not authorised: Read on one of the topics '{shop.topic}', '{returns}'"
+    group = shop.group()
+    shop.world.commit(group, {(returns, 0): RECORDS})
+    before = {**shop.at(RECORDS), (returns, 0): RECORDS}
+    shop.engine()
+    done = shop.reset(group, "--topic", returns, "--wait", *(["--hold"] if "held" in given else []))
+    request = requested(done.out)
+    assert done.code == 1 and f"reset {request} refused: {says}" in done.err, done
+    assert control.outcomes(request) == ["refused"]
+    assert shop.world.committed(group) == before
+    assert shop.world.commit_values(group) == {place: [RECORDS] for place in before}
 
 
 # (role, right that is missing, command) -> (exit code, what it says). "{...}" are this test's names.
