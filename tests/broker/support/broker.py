@@ -28,8 +28,10 @@ if java.VERSION.startswith("3."):
 
 class Broker:
     def __init__(self, directory: pathlib.Path, settings: dict[str, str] | None = None,
-                 format_arguments: list[str] | None = None, version: str = java.VERSION):
+                 format_arguments: list[str] | None = None, version: str = java.VERSION,
+                 join: "Broker | None" = None):
         self._dir = directory
+        self._join = join
         self._version = version
         self.settings = settings or {}
         self._format_arguments = format_arguments or []
@@ -47,8 +49,10 @@ class Broker:
         """Starts it, or starts it again with its data, settings and port. It ends with `owner`, or with us."""
         java.jars(self._version)
         settings = [] if self.address else [f"--set={key}={value}" for key, value in self.settings.items()]
+        joining = [f"--join={self._join._dir}"] if self._join and not self.address else []
         formatting = [f"--format-arg={argument}" for argument in self._format_arguments]
-        self.address = self._script("start", "--owner", str(owner or os.getpid()), *settings, *formatting)
+        self.address = self._script("start", "--owner", str(owner or os.getpid()), *joining, *settings,
+                                    *formatting)
         return self
 
     def stop(self) -> None:

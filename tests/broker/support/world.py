@@ -191,7 +191,7 @@ class World:
         return {(each["topic"], each["partition"]): each["metadata"] for each in found}
 
     def describe(self, group: str) -> dict:
-        """state ("Absent" for none), type, members."""
+        """state ("Absent" for none), type, coordinator (a broker's id), members."""
         return self.ask("group.describe", group=group)
 
     def state(self, group: str) -> str:

@@ -60,7 +60,10 @@ final class Groups {
     return partitions;
   }
 
-  /** {group} -> state ("Absent" when the broker does not know it), type, members = [{id, client, host, instance}] */
+  /**
+   * {group} -> state ("Absent" when the broker does not know it), type, coordinator (a broker's id),
+   * members = [{id, client, host, instance}]
+   */
   private void describe(JsonNode request, ObjectNode answer) throws Exception {
     String group = request.get("group").asText();
     ConsumerGroupDescription description;
@@ -73,7 +76,8 @@ final class Groups {
       }
       throw failed;
     }
-    answer.put("state", description.state().toString()).put("type", description.type().toString());
+    answer.put("state", description.state().toString()).put("type", description.type().toString())
+        .put("coordinator", description.coordinator().id());
     ArrayNode members = answer.putArray("members");
     description.members().forEach(member -> members.addObject().put("id", member.consumerId())
         .put("client", member.clientId()).put("host", member.host())

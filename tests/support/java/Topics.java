@@ -33,6 +33,7 @@ final class Topics {
     commands.put("topic.configs", this::configs);
     commands.put("topic.alter", this::alter);
     commands.put("topic.partitions", this::partitions);
+    commands.put("topic.replicas", this::replicas);
     commands.put("topic.grow", this::grow);
     commands.put("topic.delete_records", this::deleteRecords);
     commands.put("topic.offsets", this::offsets);
@@ -86,6 +87,13 @@ final class Topics {
 
   private void partitions(JsonNode request, ObjectNode answer) throws Exception {
     answer.put("partitions", clients.partitionsOf(request.get("topic").asText()).size());
+  }
+
+  /** {topic} -> replicas and in_sync of its first partition */
+  private void replicas(JsonNode request, ObjectNode answer) throws Exception {
+    String topic = request.get("topic").asText();
+    var first = clients.admin().describeTopics(List.of(topic)).allTopicNames().get().get(topic).partitions().get(0);
+    answer.put("replicas", first.replicas().size()).put("in_sync", first.isr().size());
   }
 
   private void grow(JsonNode request, ObjectNode answer) throws Exception {
