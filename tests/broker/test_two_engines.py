@@ -80,9 +80,13 @@ def test_a_leader_stopped_in_the_middle_is_fenced_when_it_wakes(point, world, fl
     said = first.log()
     first.thaw()
     wait_role_after(first, said)
-    later = ask(flow, [orders.group()], orders.topic)
+    next_group = orders.group()
+    later = ask(flow, [next_group], orders.topic)
     assert wait_done(control, later) == "completed"
     check_moved_once(world, control, request, [group], orders)
+    check_moved_once(world, control, later, [next_group], orders)
+    (result,) = control.results(later)[next_group]
+    assert result.leader == second.leader_number()
     assert second.is_running() and first.is_running()
 
 
@@ -188,11 +192,16 @@ def test_sigterm_at_any_moment_of_the_start_ends_it(control, new_engine, rng, sc
         engine.terminate()
 
 
-def test_two_engines_on_one_store_folder(control, new_engine):
+def test_two_engines_on_one_store_folder(world, flow, control, orders, new_engine):
     first = new_engine().start()
     second = new_engine()
     second.store = first.store
     second.start(ready=False)
-    assert second.wait_end() in (1, 2)
-    assert str(first.store) in second.log()
-    assert first.is_running()
+    assert second.wait_end() == 1
+    assert f"another engine uses the store in '{first.store}'; give each engine a folder of its own (--store)" \
+        in second.log()
+    first.wait_leading()
+    group = orders.group()
+    request = ask(flow, [group], orders.topic)
+    assert wait_done(control, request) == "completed"
+    check_moved_once(world, control, request, [group], orders)
