@@ -14,7 +14,7 @@ BIN = pathlib.Path(os.environ.get("FLOW_BIN_DIR", ROOT / "build" / "release" / "
 COMMAND_TIMEOUT_S = 60
 READY_TIMEOUT_S = 30
 CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGFPE)
-END_TIMEOUT_S = 12  # An engine promises to end within 10 s of SIGTERM.
+END_TIMEOUT_S = 10  # What an engine promises, from SIGTERM on.
 LEADS = re.compile(r"\bleads\b|\bleading\b")
 FOLLOWS = re.compile(r"\bfollows\b|\bfollowing\b")
 
@@ -51,9 +51,9 @@ class Flow:
             self.env["FLOW_TOPOLOGY"] = str(topology)
 
     def start(self, *arguments: str, env: dict[str, str] | None = None, **options) -> subprocess.Popen:
-        """The command in the background, its output in pipes."""
-        return spawn([str(BIN / "flow"), *arguments], env={**self.env, **(env or {})}, stdin=subprocess.DEVNULL,
-                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+        """The command in the background, its output in pipes, or where `options` say."""
+        pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        return spawn([str(BIN / "flow"), *arguments], env={**self.env, **(env or {})}, **{**pipes, **options})
 
     def run(self, *arguments: str, timeout_s: float = COMMAND_TIMEOUT_S, env: dict[str, str] | None = None) -> Done:
         return finish(self.start(*arguments, env=env), timeout_s)
