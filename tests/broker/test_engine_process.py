@@ -1,4 +1,4 @@
-"""Promise 5: the engine as a process: it ends within 10 s of SIGTERM whatever it is in, and says what it does as told."""
+"""Promise 5: the engine as a process: it ends within 10 s of SIGTERM whatever it is in, and logs as it is told."""
 import json
 import re
 

@@ -199,13 +199,13 @@ def test_history_shows_who_and_before_and_after(flow, control, orders, engine):
 def test_history_of_a_pipeline_by_its_namespace(flow, control, orders, engine, tmp_path):
     asked = {}
     for namespace in ("shop", "lab"):
-        path = write_topology(tmp_path / f"{namespace}.yaml", {"cart": {"router": {"in": (orders.topic, orders.group())}}},
-                              namespace)
+        inlets = {"in": (orders.topic, orders.group())}
+        path = write_topology(tmp_path / f"{namespace}.yaml", {"cart": {"router": inlets}}, namespace)
         asked[namespace] = flow.ok("reset", "cart", "-n", namespace, "-q", "--topology", str(path)).strip()
     for namespace, request in asked.items():
         assert flow.ok("history", f"{namespace}/cart", "-q").split() == [request]
-        assert [each["id"] for each in json.loads(flow.ok("history", f"{namespace}/cart", "-o", "json"))["requests"]] == [
-            request]
+        (told,) = json.loads(flow.ok("history", f"{namespace}/cart", "-o", "json"))["requests"]
+        assert (told["id"], told["namespace"], told["pipeline"]) == (request, namespace, "cart")
     assert flow.ok("history", "cart", "-q").split() == [asked["shop"], asked["lab"]]
     assert flow.ok("history", "office/cart", "-q") == ""
 
