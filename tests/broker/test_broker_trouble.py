@@ -136,9 +136,10 @@ def test_a_broker_that_hangs(broker, world, flow, control, orders, engine, secon
         consumer.wait_assigned(3)
         waiter = asked_for_wait(flow, busy, orders.topic)
         wait_until(lambda: len(control.facts(kind="guard")) == 2, 20, "the second request waits")
+    said = len(engine.log())
     broker.freeze()
     assert cpu_share(max(FROZEN_LEAST_S, seconds(FROZEN_S)), engine.pid, waiter.pid) < REST
-    assert "waiting" in engine.log() or "cannot" in engine.log(), engine.log()
+    assert re.search("waiting|cannot", engine.log()[said:]), engine.log()
     broker.thaw()
     done = finish(waiter, 90)
     assert done.code == 0, done
@@ -149,3 +150,21 @@ def test_a_broker_that_hangs(broker, world, flow, control, orders, engine, secon
     for one in {fact.request for fact in control.facts(kind="request")}:
         (group,) = control.results(one)
         check_moved_once(world, control, one, [group], orders, may_repeat=True)
+
+
+def test_a_broker_that_hangs_in_the_middle_of_a_reset(broker, world, flow, control, orders, new_engine, rng, seconds,
+                                                      scaled):
+    points = ["after-look", "after-begin", "after-offsets", "before-commit", "held-joined"]
+    for point in rng.sample(points, scaled(len(points))):
+        engine = new_engine(f"{point}=stop").start()
+        engine.wait_leading()
+        groups = orders.groups(2)
+        request = ask(flow, groups, orders.topic, *(["--hold"] if point.startswith("held") else []))
+        engine.wait_frozen()
+        broker.freeze()
+        engine.thaw()
+        assert cpu_share(max(FROZEN_LEAST_S, seconds(FROZEN_S)), engine.pid) < REST
+        broker.thaw()
+        assert wait_done(control, request, 60) == "completed", point
+        check_moved_once(world, control, request, groups, orders, may_repeat=True)
+        engine.kill()

@@ -8,12 +8,16 @@ import struct
 import pytest
 
 from support.flow import Flow
+from support.process import wait_until
 from support.proxy import Api, How, Side
 from support.scenario import ask, check_moved_once, wait_done
 
 HOWS = [How.CUT, How.TORN, How.SLOW, How.HALF_OPEN]
 STRIKES = list(itertools.product(Side, HOWS))
 
+# How often a reset of two groups asks this: for the move, and for what became of it; to look, and to look again.
+TIMES = {Api.PRODUCE: 2, Api.ADD_PARTITIONS_TO_TXN: 2, Api.END_TXN: 2, Api.OFFSET_FETCH: 4, Api.DESCRIBE_GROUPS: 2,
+         Api.ADD_OFFSETS_TO_TXN: 2, Api.TXN_OFFSET_COMMIT: 2}
 INVALID_PRODUCER_EPOCH = 47
 
 
@@ -29,11 +33,13 @@ def engine_flow(flow, proxy) -> Flow:
 def test_trouble_at_a_request_of_a_reset(api, world, flow, control, orders, engine, proxy, rng, scaled):
     for side, how in rng.sample(STRIKES, scaled(len(STRIKES))):
         groups = orders.groups(2)
-        proxy.arm(api, side, how)
+        proxy.arm(api, side, how, rng.randint(1, TIMES.get(api, 1)))
         request = ask(flow, groups, orders.topic)
         proxy.wait_struck()
         assert wait_done(control, request) == "completed", (side, how)
         check_moved_once(world, control, request, groups, orders, may_repeat=True)
+        wait_until(lambda: all("stands" in control.standings(request, group) for group in groups), 30,
+                   lambda: f"it is looked at afterwards: {[control.standings(request, group) for group in groups]}")
 
 
 def test_trouble_while_groups_are_listed(world, flow, control, orders, engine, proxy, rng, scaled, fresh):
