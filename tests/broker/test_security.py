@@ -38,10 +38,10 @@ def secure_broker(tmp_path_factory):
 class Shop:
     """A tenant's control topic, a topic `orders`, and groups that stand at its end; all made by an administrator."""
 
-    def __init__(self, broker, world, tenant: Tenant, stores: pathlib.Path):
+    def __init__(self, broker, world, tenant: Tenant, stores: pathlib.Path, engines: list[Engine]):
         self.broker, self.world, self.tenant, self._stores = broker, world, tenant, stores
         self.topic = tenant.topic_prefix + "orders"
-        self.engines: list[Engine] = []
+        self.engines = engines
 
     def make_topics(self, control: bool = True) -> ControlTopic:
         if control:
@@ -71,6 +71,7 @@ class Shop:
 @pytest.fixture
 def new_shop(request, secure_broker, fresh, tmp_path):
     made: list[Shop] = []
+    engines = request.node.engines = []  # A failed test shows what they said.
 
     def make(mechanism: str = "SCRAM-SHA-256") -> Shop:
         broker = secure_broker(KAFKA_OF[mechanism])
@@ -78,12 +79,11 @@ def new_shop(request, secure_broker, fresh, tmp_path):
         name = fresh("t").replace(".", "-")
         folder = tmp_path / f"shop-{len(made)}"
         folder.mkdir()
-        made.append(Shop(broker, world, Tenant(broker, world, mechanism, name, folder), folder))
+        made.append(Shop(broker, world, Tenant(broker, world, mechanism, name, folder), folder, engines))
         return made[-1]
 
     yield make
-    request.node.engines = [engine for shop in made for engine in shop.engines]
-    for engine in request.node.engines:
+    for engine in engines:
         engine.close()
 
 
