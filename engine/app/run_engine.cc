@@ -111,7 +111,7 @@ class Server {
       engine_->stop();
       // What cannot end in time is safe to leave: an open transaction is aborted by the next leader
       // or by its own time-out, and nothing was decided that the log does not hold.
-      patience_.expires_after(std::chrono::seconds{9});
+      patience_.expires_after(std::chrono::seconds{8});
       patience_.async_wait([this](boost::system::error_code cancelled) {
         if (!cancelled) {
           log_->warn("stopped in the middle of a call to the broker; the next leader settles it");

@@ -30,6 +30,13 @@ def test_cancel(flow, control, orders, engine):
     for more in ([], ["-q"]):
         late = flow.run("cancel", request, *more)
         assert (late.code, late.out, late.err) == (1, "", f"reset {request} is done already: completed\n")
+    with orders.world.consumer(busy := orders.group(), orders.topic) as consumer:
+        consumer.wait_assigned(3)
+        waits = ask(flow, [busy], orders.topic, "--when-stopped")
+        assert flow.ok("cancel", waits) == f"reset {waits} cancelled\n"
+        again = flow.run("cancel", waits)
+        assert (again.code, again.out) == (1, "")
+        assert re.fullmatch(rf"reset {waits} is done already: cancelled by \S+\n", again.err), again
     late = flow.run("cancel", request, "-o", "json")
     assert (late.code, late.json()["outcome"]) == (1, "completed")
     assert control.outcomes(request) == ["completed"]

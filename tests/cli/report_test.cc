@@ -109,6 +109,13 @@ TEST_CASE("where a followed request stands") {
        "cart.router.in has 1 member(s): console"},
       {Story{}.guarded(Verdict::waiting).facts, WaitFor::done, false, Exit::waiting,
        "the engine is about to carry it out"},
+      {Story{}.guarded(Verdict::waiting, {reason}).facts, WaitFor::end, false, Exit::waiting,
+       "no engine has taken the cancel up yet"},
+      {Story{}
+           .guarded(Verdict::closed)
+           .done(DoneOutcome::cancelled, "cancelled by me@laptop")
+           .facts,
+       WaitFor::done, true, Exit::refused, "cancelled by me@laptop"},
       {Story{}.guarded(Verdict::closed).done(DoneOutcome::refused, "no such topic 't'").facts,
        WaitFor::done, true, Exit::refused, "refused: no such topic 't'"},
       {Story{}.guarded(Verdict::closed).done(DoneOutcome::cancelled).facts, WaitFor::verified, true,

@@ -42,7 +42,7 @@ class CancelCommand {
       return Exit::refused;
     }
     if (!store::is_open(phase)) {
-      print(facts);
+      if (invocation_.output == Output::json) print(facts);
       terminal_.note("reset " + id_.value() + " is " +
                      (phase == store::Phase::closed ? "done already: " : "") + outcome_text(facts));
       return Exit::refused;

@@ -106,6 +106,13 @@ std::string done_word(DoneOutcome outcome) {
   return "unknown";
 }
 
+// "refused: why"; a reason may begin with the word itself: "cancelled by somebody".
+std::string done_text(const Done& done) {
+  const std::string word = done_word(done.outcome);
+  if (done.reason.starts_with(word)) return done.reason;
+  return word + (done.reason.empty() ? "" : ": " + done.reason);
+}
+
 bool was_carried_out(DoneOutcome outcome) {
   return outcome == DoneOutcome::completed || outcome == DoneOutcome::completed_with_failures;
 }
@@ -145,10 +152,7 @@ std::string offsets_text(const std::vector<PartitionOffset>& offsets) {
 
 Progress closed_progress(const store::RequestFacts& facts, const Done& done, WaitFor wait_for) {
   if (!was_carried_out(done.outcome)) {
-    return {true,
-            Exit::refused,
-            {},
-            done_word(done.outcome) + (done.reason.empty() ? "" : ": " + done.reason)};
+    return {true, Exit::refused, {}, done_text(done)};
   }
   const bool looks_count = wait_for == WaitFor::done || wait_for == WaitFor::verified;
   if (const auto missing = unverified_groups(facts, wait_for); looks_count && !missing.empty()) {
@@ -185,8 +189,7 @@ std::string outcome_text(const store::RequestFacts& facts) {
   const auto phase = store::phase_of(facts);
   switch (phase) {
     case store::Phase::closed: {
-      const auto* done = store::closing_done(facts);
-      return done_word(done->outcome) + (done->reason.empty() ? "" : ": " + done->reason);
+      return done_text(*store::closing_done(facts));
     }
     case store::Phase::damaged:
       return "damaged: " + store::damage_of(facts);
@@ -305,7 +308,12 @@ Progress progress_of(const store::RequestFacts& facts, WaitFor wait_for) {
   if (phase == store::Phase::damaged) {
     return {true, Exit::refused, {}, "damaged: " + store::damage_of(facts)};
   }
-  if (phase != store::Phase::closed) return {false, Exit::waiting, why_waiting(facts), {}};
+  if (phase != store::Phase::closed) {
+    return {false,
+            Exit::waiting,
+            wait_for == WaitFor::end ? "no engine has taken the cancel up yet" : why_waiting(facts),
+            {}};
+  }
   return closed_progress(facts, *store::closing_done(facts), wait_for);
 }
 
