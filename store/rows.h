@@ -17,8 +17,9 @@ inline constexpr char fact_table = 'F';  // F<control key>: position, timestamp,
 inline constexpr char log_table = 'G';   // G<kind>: the same for records of no request
 inline constexpr char open_table = 'O';  // O<request id>: an engine has something left to do
 inline constexpr char unverified_table =
-    'V';                                 // V<request id>: closed, lacks a last verified record
-inline constexpr char meta_table = 'M';  // M: position, birth, counters
+    'V';                                   // V<request id>: closed, lacks a last verified record
+inline constexpr char meta_table = 'M';    // M: position, birth, counters
+inline constexpr char anchor_table = 'A';  // A<what>: the control key of the latest such record
 
 inline std::string row_key(char table, std::string_view key) {
   std::string row(1, table);

@@ -1,6 +1,7 @@
 #include "store/store.h"
 
 #include <algorithm>
+#include <array>
 
 #include "schemas/codec.h"
 #include "schemas/utf8.h"
@@ -10,6 +11,8 @@ namespace flow::store {
 namespace {
 
 std::string printable(std::string_view key) { return to_line(key, 120); }
+
+constexpr std::array<std::string_view, 2> anchor_names{"done", "last"};
 
 void put_row(Batch& batch, char table, const LogRecord& record) {
   const auto header = row_header(record);
@@ -152,6 +155,7 @@ Result<Changes> Store::apply(std::span<const LogRecord> records, LogPosition nex
   Batch batch;
   const auto birth_before = birth_;
   const auto next_before = next_;
+  std::array<std::optional<std::string_view>, anchor_names.size()> anchors;
   for (const auto& record : records) {
     if (record.position < next_before) {
       continue;
@@ -164,6 +168,16 @@ Result<Changes> Store::apply(std::span<const LogRecord> records, LogPosition nex
     } else if (auto applied = apply_request_record(*key, record, changes, batch); !applied) {
       birth_ = birth_before;
       return applied.error();
+    } else {
+      anchors.back() = record.key;
+      if (key->kind == Kind::done) {
+        anchors.front() = record.key;
+      }
+    }
+  }
+  for (std::size_t i = 0; i < anchors.size(); ++i) {
+    if (anchors[i]) {
+      batch.put(row_key(anchor_table, anchor_names[i]), *anchors[i]);
     }
   }
   for (const auto& [id, facts] : changes.requests) {
@@ -231,6 +245,25 @@ Result<RequestFacts> Store::facts(const RequestId& id) const {
     return damaged_row(id.value());
   }
   return known;
+}
+
+Result<std::vector<Anchor>> Store::anchors() const {
+  std::vector<Anchor> found;
+  for (const auto which : anchor_names) {
+    BOOST_OUTCOME_TRY(const auto key, tables_->get(row_key(anchor_table, which)));
+    if (!key) {
+      continue;
+    }
+    BOOST_OUTCOME_TRY(const auto row, tables_->get(row_key(fact_table, *key)));
+    const auto record = row ? decode_row(*key, *row) : std::nullopt;
+    if (!record) {
+      return damaged_row(*key);
+    }
+    if (record->value) {
+      found.push_back({record->position, *key, std::string{*record->value}});
+    }
+  }
+  return found;
 }
 
 namespace {

@@ -10,6 +10,7 @@
 
 #include "schemas/error.h"
 #include "schemas/log_record.h"
+#include "store/anchor.h"
 #include "store/bulk_index.h"
 #include "store/facts.h"
 #include "store/phase.h"
@@ -56,6 +57,10 @@ class Store {
   // The birth record of the log that this store was read from; nothing before it was read.
   const std::optional<Birth>& birth() const { return birth_; }
   const std::optional<Leader>& leader() const { return leader_; }
+  // The last done and the last record of any request, in this order: a log that lost what this
+  // store knows of a request lacks the last record, and one that lost a done lacks the last done.
+  // Without those that are tombstones, which a log need not keep.
+  Result<std::vector<Anchor>> anchors() const;
   // Records that could not be read, over the whole log.
   std::int64_t bad_records() const { return bad_records_; }
   // When it last held all of the log; nothing where it never did.

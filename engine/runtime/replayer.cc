@@ -5,6 +5,7 @@
 #include "engine/decide/conclude.h"
 #include "engine/decide/version.h"
 #include "schemas/codec.h"
+#include "schemas/utf8.h"
 
 namespace flow::engine {
 
@@ -59,37 +60,89 @@ awaitable<Result<bool>> Replayer::birth_stands(port::LogState log) {
   co_return error(Errc::unreachable, "read the birth record of the control topic: no answer");
 }
 
+awaitable<Result<bool>> Replayer::stands(store::Anchor anchor) {
+  BOOST_OUTCOME_CO_TRY(co_await context_.ports.log.seek(anchor.position));
+  for (int silent = 0; silent < 10 && !context_.stopping;) {
+    BOOST_OUTCOME_CO_TRY(const auto batch, co_await context_.ports.log.read());
+    if (const auto found = store::stands_in(batch.records, anchor)) {
+      co_return *found;
+    }
+    if (batch.at_end) {
+      co_return false;
+    }
+    silent = batch.records.empty() ? silent + 1 : 0;
+  }
+  co_return error(Errc::unreachable, "read what the store knows of the control topic: no answer");
+}
+
+// A log that lost records and was written on may be longer than the store.
+awaitable<Result<std::optional<store::Anchor>>> Replayer::lost_anchor(port::LogState log) {
+  BOOST_OUTCOME_CO_TRY(const auto anchors, context_.keeper.store().anchors());
+  for (const auto& anchor : anchors) {
+    if (anchor.position < log.start) {
+      continue;
+    }
+    auto found = co_await stands(anchor);
+    while (!found && found.error().errc != Errc::refused && !context_.stopping) {
+      context_.log->warn("waiting for the broker: {}", found.error().detail);
+      co_await context_.ports.clock.sleep_until(context_.ports.clock.now() + decide::backoff(5));
+      found = co_await stands(anchor);
+    }
+    if (!found) {
+      co_return found.error();
+    }
+    if (!found.value()) {
+      co_return anchor;
+    }
+  }
+  co_return std::optional<store::Anchor>{};
+}
+
+Error Replayer::lost_records(LogPosition from, const std::string& found) {
+  const auto lines = known_only_to(context_.keeper.store(), from);
+  if (!lines) {
+    return lines.error();
+  }
+  for (const auto& line : lines.value()) {
+    context_.log->error("only the store knows: {}", line);
+  }
+  return error(Errc::refused,
+               "the control topic " + found +
+                   ": the cluster lost records, so this engine does not lead. " +
+                   std::to_string(lines.value().size()) +
+                   " request(s) stand above; restore the topic, or delete the store's folder to "
+                   "go on with the log as it is (a lost done means that its request may be "
+                   "carried out again: cancel it first)");
+}
+
 awaitable<Result<void>> Replayer::check_store(port::LogState log) {
-  auto stands = co_await birth_stands(log);
-  while (!stands && !context_.stopping) {
-    context_.log->warn("waiting for the broker: {}", stands.error().detail);
+  auto birth = co_await birth_stands(log);
+  while (!birth && !context_.stopping) {
+    context_.log->warn("waiting for the broker: {}", birth.error().detail);
     co_await context_.ports.clock.sleep_until(context_.ports.clock.now() + decide::backoff(5));
-    stands = co_await birth_stands(log);
+    birth = co_await birth_stands(log);
   }
-  if (!stands) {
-    co_return stands.error();
+  if (!birth) {
+    co_return birth.error();
   }
-  auto& store = context_.keeper.store();
-  if (const auto why = why_rebuild(store, log, stands.value(), context_.ports.clock.now());
+  const auto& store = context_.keeper.store();
+  if (const auto why = why_rebuild(store, log, birth.value(), context_.ports.clock.now());
       !why.empty()) {
     co_return context_.keeper.rebuild(why);
   }
-  if (log.high_watermark >= store.next()) {
-    co_return boost::outcome_v2::success();
+  if (log.high_watermark < store.next()) {
+    co_return lost_records(log.high_watermark, "ends at position " +
+                                                   std::to_string(log.high_watermark.value()) +
+                                                   ", but this store has read up to " +
+                                                   std::to_string(store.next().value()));
   }
-  BOOST_OUTCOME_CO_TRY(const auto lines, known_only_to(store, log.high_watermark));
-  for (const auto& line : lines) {
-    context_.log->error("only the store knows: {}", line);
+  BOOST_OUTCOME_CO_TRY(const auto lost, co_await lost_anchor(log));
+  if (lost) {
+    co_return lost_records(lost->position, "does not hold what this store read at position " +
+                                               std::to_string(lost->position.value()) + ", '" +
+                                               to_line(lost->key, 120) + "'");
   }
-  co_return error(
-      Errc::refused,
-      "the control topic ends at position " + std::to_string(log.high_watermark.value()) +
-          ", but this store has read up to " + std::to_string(store.next().value()) +
-          ": the cluster lost records, so this engine does not lead. " +
-          std::to_string(lines.size()) +
-          " request(s) stand above; restore the topic, or delete the store's folder to go on "
-          "with the log as it is (a lost done means that its request may be carried out again: "
-          "cancel it first)");
+  co_return boost::outcome_v2::success();
 }
 
 awaitable<Result<void>> Replayer::prepare() {

@@ -25,7 +25,10 @@ class Replayer {
   boost::asio::awaitable<Result<void>> make_ready();
   boost::asio::awaitable<Result<void>> seek_patiently(LogPosition position);
   boost::asio::awaitable<Result<bool>> birth_stands(port::LogState log);
+  boost::asio::awaitable<Result<bool>> stands(store::Anchor anchor);
+  boost::asio::awaitable<Result<std::optional<store::Anchor>>> lost_anchor(port::LogState log);
   boost::asio::awaitable<Result<void>> check_store(port::LogState log);
+  Error lost_records(LogPosition from, const std::string& found);
   Result<void> apply(const port::LogBatch& batch);
   boost::asio::awaitable<void> begin_anew(Error problem);
   boost::asio::awaitable<void> survive(Error problem);

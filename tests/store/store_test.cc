@@ -300,6 +300,10 @@ std::string answers_of(const store::Store& store) {
     all += " leader " + store.leader()->engine.engine + "@" +
            std::to_string(store.leader()->number.value());
   }
+  const auto anchors = store.anchors();
+  for (const auto& anchor : anchors.value()) {
+    all += " anchor " + anchor.key + "@" + std::to_string(anchor.position.value());
+  }
   const auto list = [&](const char* name, const Result<std::vector<RequestId>>& ids) {
     all += std::string{"\n"} + name;
     for (const auto& id : ids.value()) {
